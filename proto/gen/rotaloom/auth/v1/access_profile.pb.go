@@ -27,22 +27,25 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// AccessProfile is a function access profile: the permissions of users and clients, and
+// the employees whom they may see.
 type AccessProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name, unique in the tenant. It cannot be changed. 1 to 100 characters, without a
 	// slash.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Permissions, such as "commons.person.read". "*" matches any text.
+	// Permissions, such as "commons.person.read". "*" matches any text. At most 200; an
+	// empty list permits nothing.
 	Permissions []string `protobuf:"bytes,2,rep,name=permissions,proto3" json:"permissions,omitempty"`
 	// The employees whom the user may see: ALL, GROUP (the user's employee group and the
-	// user) or OWN. The default is OWN.
+	// user) or OWN (only the user). Requests may write it in any case; the default is OWN.
 	RowScope string `protobuf:"bytes,3,opt,name=row_scope,json=rowScope,proto3" json:"row_scope,omitempty"`
 	// Whether every tenant has the profile from the start. Only in responses.
 	BuiltIn *bool `protobuf:"varint,4,opt,name=built_in,json=builtIn,proto3,oneof" json:"built_in,omitempty"`
 	// Actions of managers that users may also take on their own record, such as
-	// "scheduling.shift"; "*" matches any text. The default is none. Callers without all
-	// permissions can add only actions that they have themselves, and no caller can add
-	// actions to their own profile.
+	// "scheduling.shift"; "*" matches any text. At most 200; the default is none. Callers
+	// without all permissions can add only actions that they have themselves, and no caller
+	// can add actions to their own profile.
 	OwnRecordActions []string `protobuf:"bytes,5,rep,name=own_record_actions,json=ownRecordActions,proto3" json:"own_record_actions,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -194,8 +197,9 @@ func (*ListAccessProfilesRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetAccessProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the profile.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -238,9 +242,10 @@ func (x *GetAccessProfileRequest) GetName() string {
 }
 
 type UpdateAccessProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	AccessProfile *AccessProfile         `protobuf:"bytes,2,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the profile.
+	Name          string         `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	AccessProfile *AccessProfile `protobuf:"bytes,2,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -290,8 +295,9 @@ func (x *UpdateAccessProfileRequest) GetAccessProfile() *AccessProfile {
 }
 
 type DeleteAccessProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the profile.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -337,11 +343,11 @@ var File_rotaloom_auth_v1_access_profile_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_access_profile_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/auth/v1/access_profile.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\xbd\x01\n" +
+	"%rotaloom/auth/v1/access_profile.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\xd4\x01\n" +
 	"\rAccessProfile\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
-	"\vpermissions\x18\x02 \x03(\tR\vpermissions\x12\x1b\n" +
-	"\trow_scope\x18\x03 \x01(\tR\browScope\x12\x1e\n" +
+	"\vpermissions\x18\x02 \x03(\tR\vpermissions\x122\n" +
+	"\trow_scope\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ALLb\x05GROUPb\x03OWNR\browScope\x12\x1e\n" +
 	"\bbuilt_in\x18\x04 \x01(\bH\x00R\abuiltIn\x88\x01\x01\x12,\n" +
 	"\x12own_record_actions\x18\x05 \x03(\tR\x10ownRecordActionsB\v\n" +
 	"\t_built_in\"t\n" +

@@ -38,11 +38,13 @@ const (
 // accessAssignment.accessProfileName of a person names the profile. Callers cannot give a
 // profile permissions that they lack.
 type AccessProfileServiceClient interface {
-	// Lists the profiles by name.
+	// Lists the profiles by name. The list has all profiles of the tenant, also the
+	// built-in ones.
 	ListAccessProfiles(ctx context.Context, in *ListAccessProfilesRequest, opts ...grpc.CallOption) (*AccessProfileList, error)
-	// Retrieves one profile.
+	// Retrieves one profile. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetAccessProfile(ctx context.Context, in *GetAccessProfileRequest, opts ...grpc.CallOption) (*AccessProfile, error)
-	// Creates a profile.
+	// Creates a profile. Callers cannot give it permissions or a row scope that they lack.
 	CreateAccessProfile(ctx context.Context, in *AccessProfile, opts ...grpc.CallOption) (*AccessProfile, error)
 	// Replaces the permissions of a profile. Users who lose permissions must log in again.
 	UpdateAccessProfile(ctx context.Context, in *UpdateAccessProfileRequest, opts ...grpc.CallOption) (*AccessProfile, error)
@@ -117,11 +119,13 @@ func (c *accessProfileServiceClient) DeleteAccessProfile(ctx context.Context, in
 // accessAssignment.accessProfileName of a person names the profile. Callers cannot give a
 // profile permissions that they lack.
 type AccessProfileServiceServer interface {
-	// Lists the profiles by name.
+	// Lists the profiles by name. The list has all profiles of the tenant, also the
+	// built-in ones.
 	ListAccessProfiles(context.Context, *ListAccessProfilesRequest) (*AccessProfileList, error)
-	// Retrieves one profile.
+	// Retrieves one profile. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetAccessProfile(context.Context, *GetAccessProfileRequest) (*AccessProfile, error)
-	// Creates a profile.
+	// Creates a profile. Callers cannot give it permissions or a row scope that they lack.
 	CreateAccessProfile(context.Context, *AccessProfile) (*AccessProfile, error)
 	// Replaces the permissions of a profile. Users who lose permissions must log in again.
 	UpdateAccessProfile(context.Context, *UpdateAccessProfileRequest) (*AccessProfile, error)

@@ -26,25 +26,34 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Client is an OAuth client: an application through which users log in, or that works for
+// itself.
 type Client struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id, unique in the tenant. It cannot be changed. The default is a generated id.
+	// The id, unique in the tenant: 1 to 100 letters, digits and -._~. It cannot be
+	// changed. The default is a generated id. When a client is replaced, the path names it.
 	ClientId string `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
-	// Present only in the response that created it.
+	// The secret, which the server generates. Present only in the response that created it;
+	// requests with it are refused.
 	ClientSecret string `protobuf:"bytes,2,opt,name=client_secret,json=clientSecret,proto3" json:"client_secret,omitempty"`
-	// The default is true.
+	// Whether the client can obtain tokens. The default is true. Disabling it revokes its
+	// tokens.
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// Whether the client may use the grants password and refresh_token. The default is
-	// true.
+	// Whether users can log in through the client with their password (grant password). The
+	// default is true.
 	PasswordGrant *bool `protobuf:"varint,4,opt,name=password_grant,json=passwordGrant,proto3,oneof" json:"password_grant,omitempty"`
-	RefreshGrant  *bool `protobuf:"varint,5,opt,name=refresh_grant,json=refreshGrant,proto3,oneof" json:"refresh_grant,omitempty"`
-	// Whether the client may work for itself (client_credentials). The default is false.
+	// Whether the client may exchange refresh tokens for access tokens (grant
+	// refresh_token). The default is true.
+	RefreshGrant *bool `protobuf:"varint,5,opt,name=refresh_grant,json=refreshGrant,proto3,oneof" json:"refresh_grant,omitempty"`
+	// Whether the client may work for itself (grant client_credentials). It then needs
+	// accessProfile. The default is false.
 	ClientGrant *bool `protobuf:"varint,6,opt,name=client_grant,json=clientGrant,proto3,oneof" json:"client_grant,omitempty"`
-	// The function access profile of the client's own work.
+	// The name of the function access profile of the client's own work. It does not
+	// restrict users who log in through the client.
 	AccessProfile string `protobuf:"bytes,7,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
 	// The permissions of tokens that the client obtains, for any user: permissions ("*"
-	// matches any text) or names of groups of permissions. An empty list permits
-	// everything.
+	// matches any text) or names of groups of permissions. At most 50. An empty list
+	// permits everything that the user may do.
 	Scopes        []string `protobuf:"bytes,8,rep,name=scopes,proto3" json:"scopes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -217,8 +226,9 @@ func (*ListClientsRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetClientRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClientId      string                 `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the client.
+	ClientId      string `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -261,9 +271,10 @@ func (x *GetClientRequest) GetClientId() string {
 }
 
 type UpdateClientRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClientId      string                 `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
-	Client        *Client                `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the client.
+	ClientId      string  `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	Client        *Client `protobuf:"bytes,2,opt,name=client,proto3" json:"client,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -313,8 +324,9 @@ func (x *UpdateClientRequest) GetClient() *Client {
 }
 
 type DeleteClientRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClientId      string                 `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the client. It cannot be the client of the caller's own token.
+	ClientId      string `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -356,9 +368,11 @@ func (x *DeleteClientRequest) GetClientId() string {
 	return ""
 }
 
+// RotateClientSecretRequest names the client whose secret is replaced.
 type RotateClientSecretRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ClientId      string                 `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the client.
+	ClientId      string `protobuf:"bytes,1,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

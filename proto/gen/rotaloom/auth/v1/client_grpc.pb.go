@@ -37,16 +37,19 @@ const (
 // ClientService manages a tenant's OAuth clients. A secret is shown once, when it is
 // created.
 type ClientServiceClient interface {
-	// Lists the clients by id.
+	// Lists the clients by id. The list has all clients of the tenant, without their
+	// secrets.
 	ListClients(ctx context.Context, in *ListClientsRequest, opts ...grpc.CallOption) (*ClientList, error)
-	// Retrieves one client.
+	// Retrieves one client. The response does not have its secret, which the server stores
+	// only as a hash.
 	GetClient(ctx context.Context, in *GetClientRequest, opts ...grpc.CallOption) (*Client, error)
 	// Creates a client. Only this response has its secret.
 	CreateClient(ctx context.Context, in *Client, opts ...grpc.CallOption) (*Client, error)
 	// Replaces the settings of a client. If the client loses permissions, its users must
 	// log in again.
 	UpdateClient(ctx context.Context, in *UpdateClientRequest, opts ...grpc.CallOption) (*Client, error)
-	// Deletes a client, and revokes the tokens that users obtained through it.
+	// Deletes a client, and revokes the tokens that users obtained through it. Callers
+	// cannot delete the client that they use.
 	DeleteClient(ctx context.Context, in *DeleteClientRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Creates a new secret for a client. Only this response has it. The old secret becomes
 	// invalid at once; tokens stay valid.
@@ -128,16 +131,19 @@ func (c *clientServiceClient) RotateClientSecret(ctx context.Context, in *Rotate
 // ClientService manages a tenant's OAuth clients. A secret is shown once, when it is
 // created.
 type ClientServiceServer interface {
-	// Lists the clients by id.
+	// Lists the clients by id. The list has all clients of the tenant, without their
+	// secrets.
 	ListClients(context.Context, *ListClientsRequest) (*ClientList, error)
-	// Retrieves one client.
+	// Retrieves one client. The response does not have its secret, which the server stores
+	// only as a hash.
 	GetClient(context.Context, *GetClientRequest) (*Client, error)
 	// Creates a client. Only this response has its secret.
 	CreateClient(context.Context, *Client) (*Client, error)
 	// Replaces the settings of a client. If the client loses permissions, its users must
 	// log in again.
 	UpdateClient(context.Context, *UpdateClientRequest) (*Client, error)
-	// Deletes a client, and revokes the tokens that users obtained through it.
+	// Deletes a client, and revokes the tokens that users obtained through it. Callers
+	// cannot delete the client that they use.
 	DeleteClient(context.Context, *DeleteClientRequest) (*emptypb.Empty, error)
 	// Creates a new secret for a client. Only this response has it. The old secret becomes
 	// invalid at once; tokens stay valid.

@@ -26,34 +26,40 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// IdentityProvider is an external issuer of tokens. The server accepts its tokens as
+// access tokens.
 type IdentityProvider struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id, set by the server.
+	// The id of the provider, given by the server. Ignored in requests; the path names the
+	// provider.
 	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name for display.
+	// The name for display, at most 200 bytes.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The exact value of "iss" in the provider's tokens. The server finds the keys at
+	// The exact value of "iss" in the provider's tokens: an https URL without query and
+	// fragment, at most 1,000 bytes. The server finds the keys at
 	// /.well-known/openid-configuration below it.
 	Issuer string `protobuf:"bytes,3,opt,name=issuer,proto3" json:"issuer,omitempty"`
-	// The required value of "aud" in the tokens. The pair of issuer and audience is unique.
+	// The required value of "aud" in the tokens, at most 200 bytes. The pair of issuer and
+	// audience is unique.
 	Audience string `protobuf:"bytes,4,opt,name=audience,proto3" json:"audience,omitempty"`
-	// The claim that names the user. The default is "sub".
+	// The claim that names the user. The default is "sub". Tokens with the claim "email"
+	// also need a true "email_verified".
 	UserClaim string `protobuf:"bytes,5,opt,name=user_claim,json=userClaim,proto3" json:"user_claim,omitempty"`
 	// The content of the claim: USERNAME or PERSON_NUMBER. The default is USERNAME.
 	UserMatch string `protobuf:"bytes,6,opt,name=user_match,json=userMatch,proto3" json:"user_match,omitempty"`
-	// The claim, a text or a list of texts, that selects the function access profile. The
-	// default is the user's own profile.
+	// The claim, a text or a list of texts, that selects the function access profile
+	// through profiles. Give both or neither; by default, users have their own profile.
 	ProfileClaim string `protobuf:"bytes,7,opt,name=profile_claim,json=profileClaim,proto3" json:"profile_claim,omitempty"`
-	// The first mapping whose value is in the claim is used. A token without any of the
-	// values is refused.
+	// At most 100 mappings. The first mapping whose value is in the claim is used. A token
+	// without any of the values is refused.
 	Profiles []*ProfileMapping `protobuf:"bytes,8,rep,name=profiles,proto3" json:"profiles,omitempty"`
-	// Permitted signature algorithms. The default is RS256 and ES256. "none" and algorithms
-	// with a shared secret are not permitted.
+	// The permitted signature algorithms. The default is RS256 and ES256. "none" and
+	// algorithms with a shared secret are not permitted.
 	Algorithms []string `protobuf:"bytes,9,rep,name=algorithms,proto3" json:"algorithms,omitempty"`
-	// The permitted difference between the provider's clock and the server's, at most 300.
-	// The default is 60.
+	// The permitted difference between the provider's clock and the server's in seconds, 0
+	// to 300. The default is 60.
 	ClockSkewSeconds *int32 `protobuf:"varint,10,opt,name=clock_skew_seconds,json=clockSkewSeconds,proto3,oneof" json:"clock_skew_seconds,omitempty"`
-	// The default is true.
+	// Whether tokens of the provider are accepted. The default is true.
 	Enabled       *bool `protobuf:"varint,11,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -168,9 +174,11 @@ func (x *IdentityProvider) GetEnabled() bool {
 
 // ProfileMapping assigns an access profile to users with a value in the profile claim.
 type ProfileMapping struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Value         string                 `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
-	AccessProfile string                 `protobuf:"bytes,2,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The value of the profile claim, compared exactly; at most 200 bytes.
+	Value string `protobuf:"bytes,1,opt,name=value,proto3" json:"value,omitempty"`
+	// The name of the function access profile, at most 200 bytes.
+	AccessProfile string `protobuf:"bytes,2,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -300,8 +308,9 @@ func (*ListIdentityProvidersRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetIdentityProviderRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the provider.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -344,9 +353,10 @@ func (x *GetIdentityProviderRequest) GetId() int64 {
 }
 
 type UpdateIdentityProviderRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Provider      *IdentityProvider      `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the provider.
+	Id            int64             `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Provider      *IdentityProvider `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,8 +406,9 @@ func (x *UpdateIdentityProviderRequest) GetProvider() *IdentityProvider {
 }
 
 type DeleteIdentityProviderRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the provider.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -531,30 +542,30 @@ var File_rotaloom_auth_v1_identity_provider_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_identity_provider_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/auth/v1/identity_provider.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\xa0\x03\n" +
+	"(rotaloom/auth/v1/identity_provider.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a!rotaloom/options/v1/options.proto\"\xa3\x04\n" +
 	"\x10IdentityProvider\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
-	"\x06issuer\x18\x03 \x01(\tR\x06issuer\x12\x1a\n" +
-	"\baudience\x18\x04 \x01(\tR\baudience\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1e\n" +
+	"\x06issuer\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x06issuer\x12\"\n" +
+	"\baudience\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\baudience\x12\x1d\n" +
 	"\n" +
-	"user_claim\x18\x05 \x01(\tR\tuserClaim\x12\x1d\n" +
+	"user_claim\x18\x05 \x01(\tR\tuserClaim\x12<\n" +
 	"\n" +
-	"user_match\x18\x06 \x01(\tR\tuserMatch\x12#\n" +
+	"user_match\x18\x06 \x01(\tB\x1d\xa2\xbb\x18\x19b\bUSERNAMEb\rPERSON_NUMBERR\tuserMatch\x12#\n" +
 	"\rprofile_claim\x18\a \x01(\tR\fprofileClaim\x12<\n" +
-	"\bprofiles\x18\b \x03(\v2 .rotaloom.auth.v1.ProfileMappingR\bprofiles\x12\x1e\n" +
+	"\bprofiles\x18\b \x03(\v2 .rotaloom.auth.v1.ProfileMappingR\bprofiles\x12j\n" +
 	"\n" +
-	"algorithms\x18\t \x03(\tR\n" +
+	"algorithms\x18\t \x03(\tBJ\xa2\xbb\x18Fb\x05RS256b\x05RS384b\x05RS512b\x05PS256b\x05PS384b\x05PS512b\x05ES256b\x05ES384b\x05ES512b\x05EdDSAR\n" +
 	"algorithms\x121\n" +
 	"\x12clock_skew_seconds\x18\n" +
 	" \x01(\x05H\x00R\x10clockSkewSeconds\x88\x01\x01\x12\x1d\n" +
 	"\aenabled\x18\v \x01(\bH\x01R\aenabled\x88\x01\x01B\x15\n" +
 	"\x13_clock_skew_secondsB\n" +
 	"\n" +
-	"\b_enabled\"M\n" +
-	"\x0eProfileMapping\x12\x14\n" +
-	"\x05value\x18\x01 \x01(\tR\x05value\x12%\n" +
-	"\x0eaccess_profile\x18\x02 \x01(\tR\raccessProfile\"i\n" +
+	"\b_enabled\"]\n" +
+	"\x0eProfileMapping\x12\x1c\n" +
+	"\x05value\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x05value\x12-\n" +
+	"\x0eaccess_profile\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\raccessProfile\"i\n" +
 	"\x14IdentityProviderList\x12@\n" +
 	"\tproviders\x18\x01 \x03(\v2\".rotaloom.auth.v1.IdentityProviderR\tproviders:\x0f\xa2\xbb\x18\v\n" +
 	"\tproviders\"\x1e\n" +

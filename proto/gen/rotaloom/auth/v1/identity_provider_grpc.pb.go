@@ -37,9 +37,11 @@ const (
 // needs all permissions, because an identity provider determines the identity of every
 // user.
 type IdentityProviderServiceClient interface {
-	// Lists the providers by id.
+	// Lists the providers by id. The list has all providers of the tenant, also the
+	// disabled ones.
 	ListIdentityProviders(ctx context.Context, in *ListIdentityProvidersRequest, opts ...grpc.CallOption) (*IdentityProviderList, error)
-	// Retrieves one provider.
+	// Retrieves one provider. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetIdentityProvider(ctx context.Context, in *GetIdentityProviderRequest, opts ...grpc.CallOption) (*IdentityProvider, error)
 	// Adds a provider. Its tokens are accepted at once.
 	CreateIdentityProvider(ctx context.Context, in *IdentityProvider, opts ...grpc.CallOption) (*IdentityProvider, error)
@@ -116,9 +118,11 @@ func (c *identityProviderServiceClient) DeleteIdentityProvider(ctx context.Conte
 // needs all permissions, because an identity provider determines the identity of every
 // user.
 type IdentityProviderServiceServer interface {
-	// Lists the providers by id.
+	// Lists the providers by id. The list has all providers of the tenant, also the
+	// disabled ones.
 	ListIdentityProviders(context.Context, *ListIdentityProvidersRequest) (*IdentityProviderList, error)
-	// Retrieves one provider.
+	// Retrieves one provider. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetIdentityProvider(context.Context, *GetIdentityProviderRequest) (*IdentityProvider, error)
 	// Adds a provider. Its tokens are accepted at once.
 	CreateIdentityProvider(context.Context, *IdentityProvider) (*IdentityProvider, error)

@@ -28,30 +28,39 @@ const (
 // IssueTokenRequest has the form fields of all grants. The JSON names are the names of
 // the form fields.
 type IssueTokenRequest struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	GrantType    string                 `protobuf:"bytes,1,opt,name=grant_type,proto3" json:"grant_type,omitempty"`
-	ClientId     string                 `protobuf:"bytes,2,opt,name=client_id,proto3" json:"client_id,omitempty"`
-	ClientSecret string                 `protobuf:"bytes,3,opt,name=client_secret,proto3" json:"client_secret,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The grant. The client must be permitted to use it; operators can disable
+	// client_credentials for all clients.
+	GrantType string `protobuf:"bytes,1,opt,name=grant_type,proto3" json:"grant_type,omitempty"`
+	// The id of the OAuth client, at most 4,096 bytes.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,proto3" json:"client_id,omitempty"`
+	// The secret of the client, as the response to its creation or the last rotation showed
+	// it.
+	ClientSecret string `protobuf:"bytes,3,opt,name=client_secret,proto3" json:"client_secret,omitempty"`
 	// The chain of user stores for the login: "OAuthLdapService". The grants password and
 	// refresh_token require it under /api/authentication, unless the server's setting
 	// --default-auth-chain names it.
 	AuthChain string `protobuf:"bytes,4,opt,name=auth_chain,proto3" json:"auth_chain,omitempty"`
-	// For the password grant only.
+	// The name of the user. The password grant needs it; other grants ignore it.
 	Username string `protobuf:"bytes,5,opt,name=username,proto3" json:"username,omitempty"`
+	// The password of the user. The password grant needs it; other grants ignore it.
 	Password string `protobuf:"bytes,6,opt,name=password,proto3" json:"password,omitempty"`
-	// For the refresh grant only.
+	// A refresh token of the client. The refresh grant needs it; other grants ignore it.
 	RefreshToken string `protobuf:"bytes,7,opt,name=refresh_token,proto3" json:"refresh_token,omitempty"`
-	// Optional OpenID Connect nonce, echoed in the id_token.
+	// An OpenID Connect nonce, echoed in the id_token. The default is none.
 	Nonce string `protobuf:"bytes,8,opt,name=nonce,proto3" json:"nonce,omitempty"`
-	// Optional, separated by spaces: the permissions of the token, as permissions ("*"
-	// matches any text) or names of groups of permissions. The client must have them.
+	// The permissions of the token, separated by spaces, as permissions ("*" matches any
+	// text) or names of groups of permissions. The default is all that the client may have.
+	// Names that the client may not have are left out; if none is left, the request is
+	// refused.
 	Scope string `protobuf:"bytes,9,opt,name=scope,proto3" json:"scope,omitempty"`
 	// The tenant, in the path or the body: its name, its id, or the first label of its host
 	// name. The host name determines the tenant; another tenant here is refused in the same
 	// way as a wrong password.
 	Tenant string `protobuf:"bytes,10,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// Accepted and ignored, because clients of the reference product send it.
-	Audience      string `protobuf:"bytes,11,opt,name=audience,proto3" json:"audience,omitempty"`
+	// Has no effect.
+	Audience string `protobuf:"bytes,11,opt,name=audience,proto3" json:"audience,omitempty"`
+	// Has no effect.
 	Organization  string `protobuf:"bytes,12,opt,name=organization,proto3" json:"organization,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -171,14 +180,21 @@ func (x *IssueTokenRequest) GetOrganization() string {
 	return ""
 }
 
+// IssueTokenResponse has the issued tokens.
 type IssueTokenResponse struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	AccessToken string                 `protobuf:"bytes,1,opt,name=access_token,proto3" json:"access_token,omitempty"`
-	// For the password grant only. It expires after 7 days.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The access token, a signed JWT. Send it as Authorization: Bearer in all other
+	// requests.
+	AccessToken string `protobuf:"bytes,1,opt,name=access_token,proto3" json:"access_token,omitempty"`
+	// The refresh token, which expires after 7 days. Only responses to the password grant
+	// have it.
 	RefreshToken string `protobuf:"bytes,2,opt,name=refresh_token,proto3" json:"refresh_token,omitempty"`
-	// Space-separated.
-	Scope     string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
-	IdToken   string `protobuf:"bytes,4,opt,name=id_token,proto3" json:"id_token,omitempty"`
+	// The granted scope, separated by spaces.
+	Scope string `protobuf:"bytes,3,opt,name=scope,proto3" json:"scope,omitempty"`
+	// An OpenID Connect id token, which names the user to the client and is not accepted as
+	// an access token. Absent for the client_credentials grant.
+	IdToken string `protobuf:"bytes,4,opt,name=id_token,proto3" json:"id_token,omitempty"`
+	// Always Bearer.
 	TokenType string `protobuf:"bytes,5,opt,name=token_type,proto3" json:"token_type,omitempty"`
 	// Lifetime of the access token in seconds.
 	ExpiresIn     int32 `protobuf:"varint,6,opt,name=expires_in,proto3" json:"expires_in,omitempty"`
@@ -262,9 +278,12 @@ func (x *IssueTokenResponse) GetExpiresIn() int32 {
 // the names of the form fields.
 type RevokeTokenRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// An access token or a refresh token that the client owns.
-	Token         string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	ClientId      string `protobuf:"bytes,2,opt,name=client_id,proto3" json:"client_id,omitempty"`
+	// An access token or a refresh token that the client owns, or a token of an identity
+	// provider of the tenant.
+	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// The id of the OAuth client. A token that another client obtained is refused.
+	ClientId string `protobuf:"bytes,2,opt,name=client_id,proto3" json:"client_id,omitempty"`
+	// The secret of the client.
 	ClientSecret  string `protobuf:"bytes,3,opt,name=client_secret,proto3" json:"client_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -321,6 +340,7 @@ func (x *RevokeTokenRequest) GetClientSecret() string {
 	return ""
 }
 
+// RevokeTokenResponse is empty.
 type RevokeTokenResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -398,21 +418,32 @@ func (*GetOpenIDConfigurationRequest) Descriptor() ([]byte, []int) {
 type GetOpenIDConfigurationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value of "iss" in tokens.
-	Issuer             string   `protobuf:"bytes,1,opt,name=issuer,proto3" json:"issuer,omitempty"`
-	TokenEndpoint      string   `protobuf:"bytes,2,opt,name=token_endpoint,proto3" json:"token_endpoint,omitempty"`
-	RevocationEndpoint string   `protobuf:"bytes,3,opt,name=revocation_endpoint,proto3" json:"revocation_endpoint,omitempty"`
-	JwksUri            string   `protobuf:"bytes,4,opt,name=jwks_uri,proto3" json:"jwks_uri,omitempty"`
-	ScopesSupported    []string `protobuf:"bytes,5,rep,name=scopes_supported,proto3" json:"scopes_supported,omitempty"`
+	Issuer string `protobuf:"bytes,1,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	// The URL that issues tokens.
+	TokenEndpoint string `protobuf:"bytes,2,opt,name=token_endpoint,proto3" json:"token_endpoint,omitempty"`
+	// The URL that revokes tokens.
+	RevocationEndpoint string `protobuf:"bytes,3,opt,name=revocation_endpoint,proto3" json:"revocation_endpoint,omitempty"`
+	// The URL of the public keys that verify access tokens.
+	JwksUri string `protobuf:"bytes,4,opt,name=jwks_uri,proto3" json:"jwks_uri,omitempty"`
+	// The scopes for claims about the user, which permit nothing, and then the names of the
+	// groups of permissions. Requests may also name permissions.
+	ScopesSupported []string `protobuf:"bytes,5,rep,name=scopes_supported,proto3" json:"scopes_supported,omitempty"`
 	// Only "none", because the server has no authorization endpoint.
-	ResponseTypesSupported                 []string `protobuf:"bytes,6,rep,name=response_types_supported,proto3" json:"response_types_supported,omitempty"`
-	GrantTypesSupported                    []string `protobuf:"bytes,7,rep,name=grant_types_supported,proto3" json:"grant_types_supported,omitempty"`
-	SubjectTypesSupported                  []string `protobuf:"bytes,8,rep,name=subject_types_supported,proto3" json:"subject_types_supported,omitempty"`
-	IdTokenSigningAlgValuesSupported       []string `protobuf:"bytes,9,rep,name=id_token_signing_alg_values_supported,proto3" json:"id_token_signing_alg_values_supported,omitempty"`
-	TokenEndpointAuthMethodsSupported      []string `protobuf:"bytes,10,rep,name=token_endpoint_auth_methods_supported,proto3" json:"token_endpoint_auth_methods_supported,omitempty"`
+	ResponseTypesSupported []string `protobuf:"bytes,6,rep,name=response_types_supported,proto3" json:"response_types_supported,omitempty"`
+	// The enabled grants.
+	GrantTypesSupported []string `protobuf:"bytes,7,rep,name=grant_types_supported,proto3" json:"grant_types_supported,omitempty"`
+	// Only "public", because all clients get the same subject for a user: the user name.
+	SubjectTypesSupported []string `protobuf:"bytes,8,rep,name=subject_types_supported,proto3" json:"subject_types_supported,omitempty"`
+	// The signature algorithm of id tokens.
+	IdTokenSigningAlgValuesSupported []string `protobuf:"bytes,9,rep,name=id_token_signing_alg_values_supported,proto3" json:"id_token_signing_alg_values_supported,omitempty"`
+	// Only "client_secret_post", because clients send their secret in the form.
+	TokenEndpointAuthMethodsSupported []string `protobuf:"bytes,10,rep,name=token_endpoint_auth_methods_supported,proto3" json:"token_endpoint_auth_methods_supported,omitempty"`
+	// Only "client_secret_post", because clients send their secret in the form.
 	RevocationEndpointAuthMethodsSupported []string `protobuf:"bytes,11,rep,name=revocation_endpoint_auth_methods_supported,proto3" json:"revocation_endpoint_auth_methods_supported,omitempty"`
-	ClaimsSupported                        []string `protobuf:"bytes,12,rep,name=claims_supported,proto3" json:"claims_supported,omitempty"`
-	unknownFields                          protoimpl.UnknownFields
-	sizeCache                              protoimpl.SizeCache
+	// The claims of id tokens.
+	ClaimsSupported []string `protobuf:"bytes,12,rep,name=claims_supported,proto3" json:"claims_supported,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GetOpenIDConfigurationResponse) Reset() {
@@ -565,9 +596,11 @@ func (*GetKeySetRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_auth_v1_token_proto_rawDescGZIP(), []int{6}
 }
 
+// GetKeySetResponse is a key set (RFC 7517).
 type GetKeySetResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Keys          []*JSONWebKey          `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The keys of all tokens that can still be valid, and the next key before it signs.
+	Keys          []*JSONWebKey `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -612,12 +645,17 @@ func (x *GetKeySetResponse) GetKeys() []*JSONWebKey {
 // JSONWebKey is a public Ed25519 key (RFC 8037).
 type JSONWebKey struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Kty   string                 `protobuf:"bytes,1,opt,name=kty,proto3" json:"kty,omitempty"`
-	Crv   string                 `protobuf:"bytes,2,opt,name=crv,proto3" json:"crv,omitempty"`
-	// Public key, base64url without padding.
-	X             string `protobuf:"bytes,3,opt,name=x,proto3" json:"x,omitempty"`
-	Kid           string `protobuf:"bytes,4,opt,name=kid,proto3" json:"kid,omitempty"`
-	Alg           string `protobuf:"bytes,5,opt,name=alg,proto3" json:"alg,omitempty"`
+	// The type of the key, always OKP.
+	Kty string `protobuf:"bytes,1,opt,name=kty,proto3" json:"kty,omitempty"`
+	// The curve of the key, always Ed25519.
+	Crv string `protobuf:"bytes,2,opt,name=crv,proto3" json:"crv,omitempty"`
+	// The public key, base64url without padding.
+	X string `protobuf:"bytes,3,opt,name=x,proto3" json:"x,omitempty"`
+	// The id of the key. Tokens name it in the header "kid".
+	Kid string `protobuf:"bytes,4,opt,name=kid,proto3" json:"kid,omitempty"`
+	// The signature algorithm, always EdDSA.
+	Alg string `protobuf:"bytes,5,opt,name=alg,proto3" json:"alg,omitempty"`
+	// The use of the key, always sig: it verifies signatures.
 	Use           string `protobuf:"bytes,6,opt,name=use,proto3" json:"use,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -699,13 +737,13 @@ var File_rotaloom_auth_v1_token_proto protoreflect.FileDescriptor
 
 const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\n" +
-	"\x1crotaloom/auth/v1/token.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\xf9\x02\n" +
-	"\x11IssueTokenRequest\x12\x1e\n" +
+	"\x1crotaloom/auth/v1/token.proto\x12\x10rotaloom.auth.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\xbe\x03\n" +
+	"\x11IssueTokenRequest\x12S\n" +
 	"\n" +
-	"grant_type\x18\x01 \x01(\tR\n" +
-	"grant_type\x12\x1c\n" +
-	"\tclient_id\x18\x02 \x01(\tR\tclient_id\x12$\n" +
-	"\rclient_secret\x18\x03 \x01(\tR\rclient_secret\x12\x1e\n" +
+	"grant_type\x18\x01 \x01(\tB3\xa2\xbb\x18/b\bpasswordb\rrefresh_tokenb\x12client_credentialsh\x01R\n" +
+	"grant_type\x12$\n" +
+	"\tclient_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\tclient_id\x12,\n" +
+	"\rclient_secret\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\rclient_secret\x12\x1e\n" +
 	"\n" +
 	"auth_chain\x18\x04 \x01(\tR\n" +
 	"auth_chain\x12\x1a\n" +
@@ -717,49 +755,50 @@ const file_rotaloom_auth_v1_token_proto_rawDesc = "" +
 	"\x06tenant\x18\n" +
 	" \x01(\tR\x06tenant\x12\x1a\n" +
 	"\baudience\x18\v \x01(\tR\baudience\x12\"\n" +
-	"\forganization\x18\f \x01(\tR\forganization\"\xd0\x01\n" +
+	"\forganization\x18\f \x01(\tR\forganization\"\xde\x01\n" +
 	"\x12IssueTokenResponse\x12\"\n" +
 	"\faccess_token\x18\x01 \x01(\tR\faccess_token\x12$\n" +
 	"\rrefresh_token\x18\x02 \x01(\tR\rrefresh_token\x12\x14\n" +
 	"\x05scope\x18\x03 \x01(\tR\x05scope\x12\x1a\n" +
-	"\bid_token\x18\x04 \x01(\tR\bid_token\x12\x1e\n" +
+	"\bid_token\x18\x04 \x01(\tR\bid_token\x12,\n" +
 	"\n" +
-	"token_type\x18\x05 \x01(\tR\n" +
+	"token_type\x18\x05 \x01(\tB\f\xa2\xbb\x18\bb\x06BearerR\n" +
 	"token_type\x12\x1e\n" +
 	"\n" +
 	"expires_in\x18\x06 \x01(\x05R\n" +
-	"expires_in\"n\n" +
-	"\x12RevokeTokenRequest\x12\x14\n" +
-	"\x05token\x18\x01 \x01(\tR\x05token\x12\x1c\n" +
-	"\tclient_id\x18\x02 \x01(\tR\tclient_id\x12$\n" +
-	"\rclient_secret\x18\x03 \x01(\tR\rclient_secret\"\x15\n" +
+	"expires_in\"\x86\x01\n" +
+	"\x12RevokeTokenRequest\x12\x1c\n" +
+	"\x05token\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x05token\x12$\n" +
+	"\tclient_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\tclient_id\x12,\n" +
+	"\rclient_secret\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\rclient_secret\"\x15\n" +
 	"\x13RevokeTokenResponse\"\x1f\n" +
-	"\x1dGetOpenIDConfigurationRequest\"\xbe\x05\n" +
+	"\x1dGetOpenIDConfigurationRequest\"\xcc\x06\n" +
 	"\x1eGetOpenIDConfigurationResponse\x12\x16\n" +
 	"\x06issuer\x18\x01 \x01(\tR\x06issuer\x12&\n" +
 	"\x0etoken_endpoint\x18\x02 \x01(\tR\x0etoken_endpoint\x120\n" +
 	"\x13revocation_endpoint\x18\x03 \x01(\tR\x13revocation_endpoint\x12\x1a\n" +
 	"\bjwks_uri\x18\x04 \x01(\tR\bjwks_uri\x12*\n" +
-	"\x10scopes_supported\x18\x05 \x03(\tR\x10scopes_supported\x12:\n" +
-	"\x18response_types_supported\x18\x06 \x03(\tR\x18response_types_supported\x124\n" +
-	"\x15grant_types_supported\x18\a \x03(\tR\x15grant_types_supported\x128\n" +
-	"\x17subject_types_supported\x18\b \x03(\tR\x17subject_types_supported\x12T\n" +
-	"%id_token_signing_alg_values_supported\x18\t \x03(\tR%id_token_signing_alg_values_supported\x12T\n" +
+	"\x10scopes_supported\x18\x05 \x03(\tR\x10scopes_supported\x12F\n" +
+	"\x18response_types_supported\x18\x06 \x03(\tB\n" +
+	"\xa2\xbb\x18\x06b\x04noneR\x18response_types_supported\x12g\n" +
+	"\x15grant_types_supported\x18\a \x03(\tB1\xa2\xbb\x18-b\bpasswordb\rrefresh_tokenb\x12client_credentialsR\x15grant_types_supported\x12F\n" +
+	"\x17subject_types_supported\x18\b \x03(\tB\f\xa2\xbb\x18\bb\x06publicR\x17subject_types_supported\x12a\n" +
+	"%id_token_signing_alg_values_supported\x18\t \x03(\tB\v\xa2\xbb\x18\ab\x05EdDSAR%id_token_signing_alg_values_supported\x12n\n" +
 	"%token_endpoint_auth_methods_supported\x18\n" +
-	" \x03(\tR%token_endpoint_auth_methods_supported\x12^\n" +
-	"*revocation_endpoint_auth_methods_supported\x18\v \x03(\tR*revocation_endpoint_auth_methods_supported\x12*\n" +
+	" \x03(\tB\x18\xa2\xbb\x18\x14b\x12client_secret_postR%token_endpoint_auth_methods_supported\x12x\n" +
+	"*revocation_endpoint_auth_methods_supported\x18\v \x03(\tB\x18\xa2\xbb\x18\x14b\x12client_secret_postR*revocation_endpoint_auth_methods_supported\x12*\n" +
 	"\x10claims_supported\x18\f \x03(\tR\x10claims_supported\"\x12\n" +
 	"\x10GetKeySetRequest\"E\n" +
 	"\x11GetKeySetResponse\x120\n" +
-	"\x04keys\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.JSONWebKeyR\x04keys\"t\n" +
+	"\x04keys\x18\x01 \x03(\v2\x1c.rotaloom.auth.v1.JSONWebKeyR\x04keys\"\xa6\x01\n" +
 	"\n" +
-	"JSONWebKey\x12\x10\n" +
-	"\x03kty\x18\x01 \x01(\tR\x03kty\x12\x10\n" +
-	"\x03crv\x18\x02 \x01(\tR\x03crv\x12\f\n" +
+	"JSONWebKey\x12\x1b\n" +
+	"\x03kty\x18\x01 \x01(\tB\t\xa2\xbb\x18\x05b\x03OKPR\x03kty\x12\x1f\n" +
+	"\x03crv\x18\x02 \x01(\tB\r\xa2\xbb\x18\tb\aEd25519R\x03crv\x12\f\n" +
 	"\x01x\x18\x03 \x01(\tR\x01x\x12\x10\n" +
-	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x10\n" +
-	"\x03alg\x18\x05 \x01(\tR\x03alg\x12\x10\n" +
-	"\x03use\x18\x06 \x01(\tR\x03use2\xb7\x05\n" +
+	"\x03kid\x18\x04 \x01(\tR\x03kid\x12\x1d\n" +
+	"\x03alg\x18\x05 \x01(\tB\v\xa2\xbb\x18\ab\x05EdDSAR\x03alg\x12\x1b\n" +
+	"\x03use\x18\x06 \x01(\tB\t\xa2\xbb\x18\x05b\x03sigR\x03use2\xb7\x05\n" +
 	"\fTokenService\x12\xb8\x01\n" +
 	"\n" +
 	"IssueToken\x12#.rotaloom.auth.v1.IssueTokenRequest\x1a$.rotaloom.auth.v1.IssueTokenResponse\"_\xa2\xbb\x18\x06\x10\x01\x18\x05(\x01\x82\xd3\xe4\x93\x02O:\x01*Z(:\x01*\"#/authn/oauth2/{tenant}/access_token\" /api/authentication/access_token\x12\x91\x01\n" +

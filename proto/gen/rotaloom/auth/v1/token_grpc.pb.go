@@ -42,9 +42,11 @@ type TokenServiceClient interface {
 	// for it (RFC 7009). An unknown token counts as revoked. The body is a form.
 	RevokeToken(ctx context.Context, in *RevokeTokenRequest, opts ...grpc.CallOption) (*RevokeTokenResponse, error)
 	// Returns the URLs for issuing, revoking and verifying tokens (OpenID Connect Discovery
-	// 1.0, RFC 8414).
+	// 1.0, RFC 8414). They begin with the public address of the installation or, without
+	// one, with the host name of the request, which must belong to a tenant.
 	GetOpenIDConfiguration(ctx context.Context, in *GetOpenIDConfigurationRequest, opts ...grpc.CallOption) (*GetOpenIDConfigurationResponse, error)
-	// Retrieves the public keys that verify access tokens (RFC 7517).
+	// Retrieves the public keys that verify access tokens (RFC 7517). Read them again when
+	// a token names an unknown key, because keys are replaced regularly.
 	GetKeySet(ctx context.Context, in *GetKeySetRequest, opts ...grpc.CallOption) (*GetKeySetResponse, error)
 }
 
@@ -111,9 +113,11 @@ type TokenServiceServer interface {
 	// for it (RFC 7009). An unknown token counts as revoked. The body is a form.
 	RevokeToken(context.Context, *RevokeTokenRequest) (*RevokeTokenResponse, error)
 	// Returns the URLs for issuing, revoking and verifying tokens (OpenID Connect Discovery
-	// 1.0, RFC 8414).
+	// 1.0, RFC 8414). They begin with the public address of the installation or, without
+	// one, with the host name of the request, which must belong to a tenant.
 	GetOpenIDConfiguration(context.Context, *GetOpenIDConfigurationRequest) (*GetOpenIDConfigurationResponse, error)
-	// Retrieves the public keys that verify access tokens (RFC 7517).
+	// Retrieves the public keys that verify access tokens (RFC 7517). Read them again when
+	// a token names an unknown key, because keys are replaced regularly.
 	GetKeySet(context.Context, *GetKeySetRequest) (*GetKeySetResponse, error)
 	mustEmbedUnimplementedTokenServiceServer()
 }

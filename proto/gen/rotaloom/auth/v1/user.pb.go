@@ -487,6 +487,7 @@ func (x *User) GetPersonNumber() string {
 	return ""
 }
 
+// UnlockUserRequest names the user to unlock.
 type UnlockUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name as the user types it. Names that differ only in case, width or spaces are
@@ -856,9 +857,9 @@ const file_rotaloom_auth_v1_user_proto_rawDesc = "" +
 	"\busername\x18\x02 \x01(\tR\busername\x12\x1a\n" +
 	"\bpassword\x18\x03 \x01(\tR\bpassword\x12%\n" +
 	"\x0eaccess_profile\x18\x04 \x01(\tR\raccessProfile\x12#\n" +
-	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"0\n" +
-	"\x11UnlockUserRequest\x12\x1b\n" +
-	"\tuser_name\x18\x01 \x01(\tR\buserName\"v\n" +
+	"\rperson_number\x18\x05 \x01(\tR\fpersonNumber\"8\n" +
+	"\x11UnlockUserRequest\x12#\n" +
+	"\tuser_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\buserName\"v\n" +
 	"\x15ListUserRightsRequest\x12]\n" +
 	"\aqueries\x18\x01 \x03(\v2!.rotaloom.auth.v1.UserRightsQueryB \xa2\xbb\x18\x1c\n" +
 	"\x1a\b\xe8\a\x12\tWRL-00400\x18\x90\x03J\aqueriesR\aqueries\"U\n" +

@@ -126,10 +126,14 @@ func (x *Fault) GetMembers() []string {
 // ErrorBody is the JSON of an error response, and of an item's error in a bulk
 // response.
 type ErrorBody struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	ErrorCode string                 `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
-	Message   string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Details   *ErrorDetails          `protobuf:"bytes,3,opt,name=details,proto3" json:"details,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The stable code of the error: "WFS-106607" or "WRL-20501". The page of error codes lists
+	// all codes.
+	ErrorCode string `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// A text in English that explains the error and the remedy.
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Further data about the error. Absent if there are none.
+	Details *ErrorDetails `protobuf:"bytes,3,opt,name=details,proto3" json:"details,omitempty"`
 	// The id of the request, which the server's log and the header X-Request-Id also have. Errors of
 	// items do not have it.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
@@ -212,7 +216,7 @@ type ErrorDetails struct {
 	ErrorOffsets []int32 `protobuf:"varint,1,rep,packed,name=error_offsets,json=error-offsets,proto3" json:"error_offsets,omitempty"`
 	// One entry for each input item, in input order.
 	Results []*BulkResult `protobuf:"bytes,2,rep,name=results,proto3" json:"results,omitempty"`
-	// The exceeded limit.
+	// The limit that the request exceeds.
 	Limits []*LimitDetail `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
 	// Further errors of the same item.
 	Errors []*ErrorBody `protobuf:"bytes,4,rep,name=errors,proto3" json:"errors,omitempty"`
@@ -364,9 +368,11 @@ func (x *Violation) GetMessage() string {
 
 // LimitDetail has the actual and the permitted quantity of a request.
 type LimitDetail struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Actual        int64                  `protobuf:"varint,1,opt,name=actual,proto3" json:"actual,omitempty"`
-	Maximum       int64                  `protobuf:"varint,2,opt,name=maximum,proto3" json:"maximum,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number that the request has.
+	Actual int64 `protobuf:"varint,1,opt,name=actual,proto3" json:"actual,omitempty"`
+	// The largest permitted number.
+	Maximum       int64 `protobuf:"varint,2,opt,name=maximum,proto3" json:"maximum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -419,7 +425,8 @@ func (x *LimitDetail) GetMaximum() int64 {
 type BulkResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The result object. Its JSON is the JSON of the packed message alone.
-	Success       *anypb.Any `protobuf:"bytes,1,opt,name=success,proto3" json:"success,omitempty"`
+	Success *anypb.Any `protobuf:"bytes,1,opt,name=success,proto3" json:"success,omitempty"`
+	// The error of the item. Absent if it succeeded.
 	Error         *ErrorBody `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

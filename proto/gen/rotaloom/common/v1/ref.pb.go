@@ -28,12 +28,16 @@ const (
 // id is an error even if the qualifier is valid. The qualifier depends on the object: the
 // person number of an employee, the path of a job, the name of most other objects.
 type Ref struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// Present in responses if the reference product returns it; ignored in requests.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the object, given by the server. It has precedence over the qualifier.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The text that names the object: the person number of an employee, the path of a job, the
+	// name of most other objects.
+	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
+	// The name of the object. Only in responses of some operations; ignored in requests.
 	Name *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// The same as name, in the caller's language.
+	// The name in the language of the caller. Only in responses of some operations; ignored in
+	// requests.
 	LocalizedQualifier *string `protobuf:"bytes,4,opt,name=localized_qualifier,json=localizedQualifier,proto3,oneof" json:"localized_qualifier,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -99,10 +103,14 @@ func (x *Ref) GetLocalizedQualifier() string {
 
 // RefList names several objects. Exactly one of its lists is used.
 type RefList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	Refs          []*Ref                 `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the objects.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The qualifiers of the objects: person numbers of employees, paths of jobs, names of most
+	// other objects.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// The objects by id or qualifier.
+	Refs          []*Ref `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -160,10 +168,13 @@ func (x *RefList) GetRefs() []*Ref {
 
 // DateRange holds either both dates, both included, or a symbolic period.
 type DateRange struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	StartDate      string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate        string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	SymbolicPeriod *Ref                   `protobuf:"bytes,3,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day. Together with endDate, instead of symbolicPeriod.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included. Not before startDate.
+	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The symbolic period, by id or symbolic id, instead of both dates.
+	SymbolicPeriod *Ref `protobuf:"bytes,3,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }

@@ -107,22 +107,26 @@ func (x *DelegationList) GetDelegations() []*Delegation {
 	return nil
 }
 
+// Delegation gives the access of one person to another one for some days.
 type Delegation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ignored in requests.
+	// The id of the delegation, given by the server. Ignored in requests.
 	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The delegator. The default is the user.
+	// The person whose access is delegated. The default is the caller. Only callers who see all
+	// employees may name another person.
 	Delegator *DelegationPerson `protobuf:"bytes,2,opt,name=delegator,proto3" json:"delegator,omitempty"`
-	Delegate  *DelegationPerson `protobuf:"bytes,3,opt,name=delegate,proto3" json:"delegate,omitempty"`
+	// The person who gets the access. Only persons whom the caller sees.
+	Delegate *DelegationPerson `protobuf:"bytes,3,opt,name=delegate,proto3" json:"delegate,omitempty"`
 	// The name of a function access profile. Only permissions that both this profile and
 	// the delegator's own profile have are delegated. The default is all permissions of the
 	// delegator.
 	Role *v1.Ref `protobuf:"bytes,4,opt,name=role,proto3" json:"role,omitempty"`
-	// The first and the last day, both included, in the server's default time zone. At most
-	// 366 days.
+	// The first day, in the server's default time zone; today or later.
 	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// PENDING before the first day, then ACTIVE; ignored in requests.
+	// The last day, included, in the server's default time zone. At most 366 days after the first
+	// day, which counts, too.
+	EndDate string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Only in responses: PENDING before the first day, then ACTIVE. Ignored in requests.
 	Status        string `protobuf:"bytes,7,opt,name=status,proto3" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -209,10 +213,12 @@ func (x *Delegation) GetStatus() string {
 
 // DelegationPerson is a person by id or person number.
 type DelegationPerson struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// Ignored in requests.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person. In requests, it has precedence over the qualifier.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The person number.
+	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
+	// Only in responses: the name in the form "Last, First". Ignored in requests.
 	FullName      string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -270,8 +276,9 @@ func (x *DelegationPerson) GetFullName() string {
 }
 
 type DeleteDelegationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the delegation.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -471,17 +478,17 @@ const file_rotaloom_commons_v1_delegation_proto_rawDesc = "" +
 	"!ListCurrentUserDelegationsRequest\"f\n" +
 	"\x0eDelegationList\x12A\n" +
 	"\vdelegations\x18\x01 \x03(\v2\x1f.rotaloom.commons.v1.DelegationR\vdelegations:\x11\xa2\xbb\x18\r\n" +
-	"\vdelegations\"\xbf\x02\n" +
+	"\vdelegations\"\xe2\x02\n" +
 	"\n" +
 	"Delegation\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12C\n" +
-	"\tdelegator\x18\x02 \x01(\v2%.rotaloom.commons.v1.DelegationPersonR\tdelegator\x12A\n" +
-	"\bdelegate\x18\x03 \x01(\v2%.rotaloom.commons.v1.DelegationPersonR\bdelegate\x12+\n" +
-	"\x04role\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x04role\x12%\n" +
+	"\tdelegator\x18\x02 \x01(\v2%.rotaloom.commons.v1.DelegationPersonR\tdelegator\x12I\n" +
+	"\bdelegate\x18\x03 \x01(\v2%.rotaloom.commons.v1.DelegationPersonB\x06\xa2\xbb\x18\x02h\x01R\bdelegate\x12+\n" +
+	"\x04role\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x04role\x12'\n" +
 	"\n" +
-	"start_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12\x16\n" +
-	"\x06status\x18\a \x01(\tR\x06statusB\x05\n" +
+	"start_date\x18\x05 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x06 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\x12-\n" +
+	"\x06status\x18\a \x01(\tB\x15\xa2\xbb\x18\x11b\aPENDINGb\x06ACTIVER\x06statusB\x05\n" +
 	"\x03_id\"|\n" +
 	"\x10DelegationPerson\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12!\n" +

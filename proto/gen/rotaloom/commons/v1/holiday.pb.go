@@ -83,8 +83,9 @@ func (x *ListHolidaysRequest) GetEnabled() bool {
 }
 
 type GetHolidayRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the holiday.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -127,9 +128,11 @@ func (x *GetHolidayRequest) GetId() int64 {
 }
 
 type MultiUpsertHolidaysRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *HolidayList           `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Body  *HolidayList           `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the other holidays are still written if one of them fails. The default is false:
+	// one error fails the whole request.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -180,8 +183,8 @@ func (x *MultiUpsertHolidaysRequest) GetPartialSuccess() bool {
 
 type ApplyImportHolidaysRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ISO 3166 code: "DE", or "DE-BY" where regions of a country have different
-	// holidays.
+	// The ISO 3166 code: "DE", or "DE-BY" where regions of a country have different holidays. The
+	// error for another code lists all of them.
 	Region string `protobuf:"bytes,1,opt,name=region,proto3" json:"region,omitempty"`
 	// The years for which the holidays are selected.
 	Years []int32 `protobuf:"varint,2,rep,packed,name=years,proto3" json:"years,omitempty"`
@@ -246,7 +249,8 @@ func (x *ApplyImportHolidaysRequest) GetObserved() bool {
 
 type DeleteHolidayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the holiday.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the holiday must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -349,18 +353,32 @@ func (x *HolidayList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// Holiday is a day that schedules show for all employees, if it is selected for the year.
 type Holiday struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, which is unique in any case, and the qualifier of refs.
+	// The id of the holiday, given by the server. In a change, it names the holiday; without it,
+	// the name does.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, up to 200 characters, which is unique in any case, and the qualifier of refs.
+	// Required for a new holiday.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The name in the caller's language; ignored in requests.
-	DisplayName string         `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
-	Description string         `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	Dates       []*HolidayDate `protobuf:"bytes,5,rep,name=dates,proto3" json:"dates,omitempty"`
-	// If the version is given, the holiday must still have it.
-	Version       *int64                `protobuf:"varint,6,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Rule          *HolidayRule          `protobuf:"bytes,7,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Only in responses: the name in the caller's language, or else the name. Ignored in
+	// requests.
+	DisplayName string `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// A text for readers, up to 1,000 characters. If absent or empty in a change, the stored one
+	// stays.
+	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
+	// The dates of the holiday, at most one for a year. A change keeps the dates of other years.
+	// A list for a year has only the dates of that year, also the computed ones; other responses
+	// have the stored years.
+	Dates []*HolidayDate `protobuf:"bytes,5,rep,name=dates,proto3" json:"dates,omitempty"`
+	// The version, which increases with every change. If a change has it, the holiday must still
+	// have it.
+	Version *int64 `protobuf:"varint,6,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The rule for years without a given date. If absent in a change, the stored one stays.
+	Rule *HolidayRule `protobuf:"bytes,7,opt,name=rule,proto3" json:"rule,omitempty"`
+	// The names in other languages. If absent or empty in a change, the stored ones stay;
+	// otherwise they are replaced.
 	Translations  []*HolidayTranslation `protobuf:"bytes,8,rep,name=translations,proto3" json:"translations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -455,12 +473,16 @@ func (x *Holiday) GetTranslations() []*HolidayTranslation {
 // HolidayDate is the date of a holiday in a year.
 type HolidayDate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Year  int32                  `protobuf:"varint,1,opt,name=year,proto3" json:"year,omitempty"`
-	// The start. The default follows from the rule of the holiday.
+	// The year, from 1900 to 2999.
+	Year int32 `protobuf:"varint,1,opt,name=year,proto3" json:"year,omitempty"`
+	// The start in local time, in the year. The default follows from the rule of the holiday, or
+	// is the stored start.
 	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	// The end, not included. The default is one day after the start.
+	// The end in local time, not included, at most 31 days after the start. The default is one
+	// day after the start. Requires startDateTime.
 	EndDateTime string `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	// Whether the holiday is selected for the year.
+	// Whether the holiday is selected for the year, so that it is on all schedules. If absent in
+	// a change, the stored value stays; the default is false.
 	Enabled       *bool `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -527,11 +549,15 @@ func (x *HolidayDate) GetEnabled() bool {
 // HolidayRule determines the date of a holiday in any year, by exactly one of its
 // properties.
 type HolidayRule struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	FixedDate     *HolidayFixedDate      `protobuf:"bytes,1,opt,name=fixed_date,json=fixedDate,proto3" json:"fixed_date,omitempty"`
-	Weekday       *HolidayWeekday        `protobuf:"bytes,2,opt,name=weekday,proto3" json:"weekday,omitempty"`
-	Easter        *HolidayEaster         `protobuf:"bytes,3,opt,name=easter,proto3" json:"easter,omitempty"`
-	PublicHoliday *HolidayPublic         `protobuf:"bytes,4,opt,name=public_holiday,json=publicHoliday,proto3" json:"public_holiday,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The same day of every year.
+	FixedDate *HolidayFixedDate `protobuf:"bytes,1,opt,name=fixed_date,json=fixedDate,proto3" json:"fixed_date,omitempty"`
+	// A weekday of a month, such as the fourth Thursday of November.
+	Weekday *HolidayWeekday `protobuf:"bytes,2,opt,name=weekday,proto3" json:"weekday,omitempty"`
+	// A number of days before or after Easter Sunday.
+	Easter *HolidayEaster `protobuf:"bytes,3,opt,name=easter,proto3" json:"easter,omitempty"`
+	// A public holiday of a country or a region, on the day that its law defines.
+	PublicHoliday *HolidayPublic `protobuf:"bytes,4,opt,name=public_holiday,json=publicHoliday,proto3" json:"public_holiday,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -596,9 +622,11 @@ func (x *HolidayRule) GetPublicHoliday() *HolidayPublic {
 
 // HolidayFixedDate is the same day of every year. February 29 occurs in leap years only.
 type HolidayFixedDate struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Month         int32                  `protobuf:"varint,1,opt,name=month,proto3" json:"month,omitempty"`
-	Day           int32                  `protobuf:"varint,2,opt,name=day,proto3" json:"day,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The month, from 1 to 12.
+	Month int32 `protobuf:"varint,1,opt,name=month,proto3" json:"month,omitempty"`
+	// The day of the month, from 1 to 31.
+	Day           int32 `protobuf:"varint,2,opt,name=day,proto3" json:"day,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -650,10 +678,12 @@ func (x *HolidayFixedDate) GetDay() int32 {
 // HolidayWeekday is a weekday of a month.
 type HolidayWeekday struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Month int32                  `protobuf:"varint,1,opt,name=month,proto3" json:"month,omitempty"`
-	// MONDAY to SUNDAY.
+	// The month, from 1 to 12.
+	Month int32 `protobuf:"varint,1,opt,name=month,proto3" json:"month,omitempty"`
+	// The weekday.
 	DayOfWeek string `protobuf:"bytes,2,opt,name=day_of_week,json=dayOfWeek,proto3" json:"day_of_week,omitempty"`
-	// The number of the weekday in the month: 1 is the first, -1 the last.
+	// The number of the weekday in the month: from 1, which is the first, to 5, or from -1, which
+	// is the last, to -5. A month without it does not have the holiday.
 	Ordinal       int32 `protobuf:"varint,3,opt,name=ordinal,proto3" json:"ordinal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -712,9 +742,11 @@ func (x *HolidayWeekday) GetOrdinal() int32 {
 
 // HolidayEaster is a number of days after Easter Sunday; a negative number is before it.
 type HolidayEaster struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	OffsetDays int32                  `protobuf:"varint,1,opt,name=offset_days,json=offsetDays,proto3" json:"offset_days,omitempty"`
-	// Whether to use the Easter date of the Orthodox churches.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The days after Easter Sunday, from -80 to 250; a negative number is before it. The default
+	// is 0, Easter Sunday.
+	OffsetDays int32 `protobuf:"varint,1,opt,name=offset_days,json=offsetDays,proto3" json:"offset_days,omitempty"`
+	// Whether to use the Easter date of the Orthodox churches. The default is false.
 	Orthodox      *bool `protobuf:"varint,2,opt,name=orthodox,proto3,oneof" json:"orthodox,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -766,9 +798,10 @@ func (x *HolidayEaster) GetOrthodox() bool {
 
 // HolidayPublic is a public holiday of a country or a region.
 type HolidayPublic struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Region string                 `protobuf:"bytes,1,opt,name=region,proto3" json:"region,omitempty"`
-	// The name in the country.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ISO 3166 code of the country or the region: "DE", "DE-BY".
+	Region string `protobuf:"bytes,1,opt,name=region,proto3" json:"region,omitempty"`
+	// The name in the country, as an import of the region shows it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether a holiday that falls on a weekend is moved to the day that the law defines.
 	// The default is true.
@@ -828,10 +861,12 @@ func (x *HolidayPublic) GetObserved() bool {
 	return false
 }
 
+// HolidayTranslation is the name of a holiday in a language.
 type HolidayTranslation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A BCP 47 tag, such as "de" or "fr-CA".
-	Language      string `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`
+	// A BCP 47 tag, such as "de" or "fr-CA". Each language occurs once.
+	Language string `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`
+	// The name in the language, up to 1,000 characters.
 	DisplayName   string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -927,10 +962,14 @@ func (x *HolidayYearList) GetYears() []*HolidayYear {
 
 // HolidayYear lists the holidays to select and to deselect for a year.
 type HolidayYear struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Year          int32                  `protobuf:"varint,1,opt,name=year,proto3" json:"year,omitempty"`
-	AddRefs       []*v1.Ref              `protobuf:"bytes,2,rep,name=add_refs,json=addRefs,proto3" json:"add_refs,omitempty"`
-	RemoveRefs    []*v1.Ref              `protobuf:"bytes,3,rep,name=remove_refs,json=removeRefs,proto3" json:"remove_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The year, from 1900 to 2999.
+	Year int32 `protobuf:"varint,1,opt,name=year,proto3" json:"year,omitempty"`
+	// The holidays to select, by id or by name as qualifier. They must have a date in the year.
+	AddRefs []*v1.Ref `protobuf:"bytes,2,rep,name=add_refs,json=addRefs,proto3" json:"add_refs,omitempty"`
+	// The holidays to deselect, by id or by name as qualifier. The item needs addRefs or
+	// removeRefs.
+	RemoveRefs    []*v1.Ref `protobuf:"bytes,3,rep,name=remove_refs,json=removeRefs,proto3" json:"remove_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1090,9 +1129,9 @@ const file_rotaloom_commons_v1_holiday_proto_rawDesc = "" +
 	"\x1aMultiUpsertHolidaysRequest\x124\n" +
 	"\x04body\x18\x01 \x01(\v2 .rotaloom.commons.v1.HolidayListR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\x99\x01\n" +
-	"\x1aApplyImportHolidaysRequest\x12\x16\n" +
-	"\x06region\x18\x01 \x01(\tR\x06region\x125\n" +
+	"\x10_partial_success\"\xa1\x01\n" +
+	"\x1aApplyImportHolidaysRequest\x12\x1e\n" +
+	"\x06region\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x06region\x125\n" +
 	"\x05years\x18\x02 \x03(\x05B\x1f\xa2\xbb\x18\x1b\n" +
 	"\x19\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x05yearsR\x05years\x12\x1f\n" +
 	"\bobserved\x18\x03 \x01(\bH\x00R\bobserved\x88\x01\x01B\v\n" +
@@ -1120,9 +1159,9 @@ const file_rotaloom_commons_v1_holiday_proto_rawDesc = "" +
 	" \b2\x12\tWFP-90003\x18\x9d\x03 \x01J\ftranslationsR\ftranslationsB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\xa8\x01\n" +
-	"\vHolidayDate\x12\x12\n" +
-	"\x04year\x18\x01 \x01(\x05R\x04year\x12.\n" +
+	"\b_version\"\xb0\x01\n" +
+	"\vHolidayDate\x12\x1a\n" +
+	"\x04year\x18\x01 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01R\x04year\x12.\n" +
 	"\x0fstart_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
 	"\rend_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12\x1d\n" +
 	"\aenabled\x18\x04 \x01(\bH\x00R\aenabled\x88\x01\x01B\n" +
@@ -1133,33 +1172,33 @@ const file_rotaloom_commons_v1_holiday_proto_rawDesc = "" +
 	"fixed_date\x18\x01 \x01(\v2%.rotaloom.commons.v1.HolidayFixedDateR\tfixedDate\x12=\n" +
 	"\aweekday\x18\x02 \x01(\v2#.rotaloom.commons.v1.HolidayWeekdayR\aweekday\x12:\n" +
 	"\x06easter\x18\x03 \x01(\v2\".rotaloom.commons.v1.HolidayEasterR\x06easter\x12I\n" +
-	"\x0epublic_holiday\x18\x04 \x01(\v2\".rotaloom.commons.v1.HolidayPublicR\rpublicHoliday\":\n" +
-	"\x10HolidayFixedDate\x12\x14\n" +
-	"\x05month\x18\x01 \x01(\x05R\x05month\x12\x10\n" +
-	"\x03day\x18\x02 \x01(\x05R\x03day\"`\n" +
-	"\x0eHolidayWeekday\x12\x14\n" +
-	"\x05month\x18\x01 \x01(\x05R\x05month\x12\x1e\n" +
-	"\vday_of_week\x18\x02 \x01(\tR\tdayOfWeek\x12\x18\n" +
-	"\aordinal\x18\x03 \x01(\x05R\aordinal\"^\n" +
+	"\x0epublic_holiday\x18\x04 \x01(\v2\".rotaloom.commons.v1.HolidayPublicR\rpublicHoliday\"J\n" +
+	"\x10HolidayFixedDate\x12\x1c\n" +
+	"\x05month\x18\x01 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01R\x05month\x12\x18\n" +
+	"\x03day\x18\x02 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01R\x03day\"\xb8\x01\n" +
+	"\x0eHolidayWeekday\x12\x1c\n" +
+	"\x05month\x18\x01 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01R\x05month\x12f\n" +
+	"\vday_of_week\x18\x02 \x01(\tBF\xa2\xbb\x18Bb\x06MONDAYb\aTUESDAYb\tWEDNESDAYb\bTHURSDAYb\x06FRIDAYb\bSATURDAYb\x06SUNDAYh\x01R\tdayOfWeek\x12 \n" +
+	"\aordinal\x18\x03 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01R\aordinal\"^\n" +
 	"\rHolidayEaster\x12\x1f\n" +
 	"\voffset_days\x18\x01 \x01(\x05R\n" +
 	"offsetDays\x12\x1f\n" +
 	"\borthodox\x18\x02 \x01(\bH\x00R\borthodox\x88\x01\x01B\v\n" +
-	"\t_orthodox\"i\n" +
-	"\rHolidayPublic\x12\x16\n" +
-	"\x06region\x18\x01 \x01(\tR\x06region\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
+	"\t_orthodox\"y\n" +
+	"\rHolidayPublic\x12\x1e\n" +
+	"\x06region\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x06region\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1f\n" +
 	"\bobserved\x18\x03 \x01(\bH\x00R\bobserved\x88\x01\x01B\v\n" +
-	"\t_observed\"S\n" +
-	"\x12HolidayTranslation\x12\x1a\n" +
-	"\blanguage\x18\x01 \x01(\tR\blanguage\x12!\n" +
-	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\"w\n" +
+	"\t_observed\"c\n" +
+	"\x12HolidayTranslation\x12\"\n" +
+	"\blanguage\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\blanguage\x12)\n" +
+	"\fdisplay_name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\vdisplayName\"w\n" +
 	"\x0fHolidayYearList\x12W\n" +
 	"\x05years\x18\x01 \x03(\v2 .rotaloom.commons.v1.HolidayYearB\x1f\xa2\xbb\x18\x1b\n" +
 	"\x19\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x05yearsR\x05years:\v\xa2\xbb\x18\a\n" +
-	"\x05years\"\xd9\x01\n" +
-	"\vHolidayYear\x12\x12\n" +
-	"\x04year\x18\x01 \x01(\x05R\x04year\x12W\n" +
+	"\x05years\"\xe1\x01\n" +
+	"\vHolidayYear\x12\x1a\n" +
+	"\x04year\x18\x01 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01R\x04year\x12W\n" +
 	"\badd_refs\x18\x02 \x03(\v2\x17.rotaloom.common.v1.RefB#\xa2\xbb\x18\x1f\n" +
 	"\x1d\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\bholidaysR\aaddRefs\x12]\n" +
 	"\vremove_refs\x18\x03 \x03(\v2\x17.rotaloom.common.v1.RefB#\xa2\xbb\x18\x1f\n" +

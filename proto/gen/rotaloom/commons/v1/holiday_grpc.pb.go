@@ -39,7 +39,8 @@ const (
 type HolidayServiceClient interface {
 	// Retrieves all holidays, or the holidays of a year, ordered by name.
 	ListHolidays(ctx context.Context, in *ListHolidaysRequest, opts ...grpc.CallOption) (*HolidayList, error)
-	// Retrieves one holiday.
+	// Retrieves one holiday. It has the dates of all stored years; list the holidays of a year to
+	// see computed dates.
 	GetHoliday(ctx context.Context, in *GetHolidayRequest, opts ...grpc.CallOption) (*Holiday, error)
 	// Creates holidays, and changes holidays whose id or name exists. Properties that a
 	// change leaves out keep their values; dates of other years keep theirs, too.
@@ -133,7 +134,8 @@ func (c *holidayServiceClient) DeleteHoliday(ctx context.Context, in *DeleteHoli
 type HolidayServiceServer interface {
 	// Retrieves all holidays, or the holidays of a year, ordered by name.
 	ListHolidays(context.Context, *ListHolidaysRequest) (*HolidayList, error)
-	// Retrieves one holiday.
+	// Retrieves one holiday. It has the dates of all stored years; list the holidays of a year to
+	// see computed dates.
 	GetHoliday(context.Context, *GetHolidayRequest) (*Holiday, error)
 	// Creates holidays, and changes holidays whose id or name exists. Properties that a
 	// change leaves out keep their values; dates of other years keep theirs, too.

@@ -28,25 +28,30 @@ const (
 )
 
 type ExecuteHyperfindRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	DateRange *v1.DateRange          `protobuf:"bytes,1,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	// Exactly one of hyperfind, locations and persons. The qualifier of a query is its
-	// name, the qualifier of a location its path, and the qualifier of a person the person
-	// number. Of the built-in queries of the reference product, only 1, 2 and -9 exist. The
-	// queries -2, -3 and -13 are unknown, because their results in the reference product
-	// are not documented.
-	Hyperfind *v1.Ref   `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The days of the query: startDate and endDate, both included, or symbolicPeriod, and not
+	// both. Symbolic periods are relative to the caller's present day.
+	DateRange *v1.DateRange `protobuf:"bytes,1,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// A stored query. The request has exactly one of hyperfind, locations and persons. The
+	// qualifier of a query is its name. Of the built-in queries of the reference product, only 1,
+	// 2 and -9 exist. The queries -2, -3 and -13 are unknown, because their results in the
+	// reference product are not documented.
+	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	// Locations; the persons with a primary job there or below are found. The qualifier of a
+	// location is its path.
 	Locations []*v1.Ref `protobuf:"bytes,3,rep,name=locations,proto3" json:"locations,omitempty"`
-	Persons   []*v1.Ref `protobuf:"bytes,4,rep,name=persons,proto3" json:"persons,omitempty"`
-	// Only for locations: whether to include persons whose employment ends within the
-	// range.
+	// Persons, by id or by person number as qualifier. Unknown persons fail the request.
+	Persons []*v1.Ref `protobuf:"bytes,4,rep,name=persons,proto3" json:"persons,omitempty"`
+	// Only for locations: whether to include persons whose employment ends within the range. The
+	// default is false.
 	IncludeTerminatedInRangeForLocations *bool `protobuf:"varint,5,opt,name=include_terminated_in_range_for_locations,json=includeTerminatedInRangeForLocations,proto3,oneof" json:"include_terminated_in_range_for_locations,omitempty"`
-	// Returns only persons who have a pay rule on at least one day of the range.
+	// Whether to return only persons who have a pay rule on at least one day of the range. The
+	// default is false.
 	IsEmployee *bool `protobuf:"varint,6,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
-	// The maximum number of persons in the response. The default is 3,500; the limit is
-	// 50,000.
+	// The maximum number of persons in the response. The default is 3,500; the limit is 50,000.
+	// If more persons match, the request fails.
 	Threshold *int64 `protobuf:"varint,7,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
-	// Accepted and has no effect. Personal queries of other users are always unknown.
+	// Has no effect. Personal queries of other users are always unknown.
 	ValidateAccessForPrivateHf *bool `protobuf:"varint,8,opt,name=validate_access_for_private_hf,json=validateAccessForPrivateHF,proto3,oneof" json:"validate_access_for_private_hf,omitempty"`
 	unknownFields              protoimpl.UnknownFields
 	sizeCache                  protoimpl.SizeCache
@@ -139,10 +144,15 @@ func (x *ExecuteHyperfindRequest) GetValidateAccessForPrivateHf() bool {
 }
 
 type TestHyperfindQueryRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	DateRange   *v1.DateRange          `protobuf:"bytes,1,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	Constraints *HyperfindConstraints  `protobuf:"bytes,2,opt,name=constraints,proto3" json:"constraints,omitempty"`
-	// The same threshold as for the execution.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The days of the query: startDate and endDate, both included, or symbolicPeriod, and not
+	// both.
+	DateRange *v1.DateRange `protobuf:"bytes,1,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// The constraints to evaluate. Without them, all persons match whose employment is not
+	// terminated on all days.
+	Constraints *HyperfindConstraints `protobuf:"bytes,2,opt,name=constraints,proto3" json:"constraints,omitempty"`
+	// The maximum number of persons in the response. The default is 3,500; the limit is 50,000.
+	// If more persons match, the request fails.
 	Threshold     *int64 `protobuf:"varint,3,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -199,10 +209,13 @@ func (x *TestHyperfindQueryRequest) GetThreshold() int64 {
 	return 0
 }
 
+// HyperfindResponse has the persons that a query finds.
 type HyperfindResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Count         *int64                 `protobuf:"varint,1,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	Result        *HyperfindResult       `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of persons in the response.
+	Count *int64 `protobuf:"varint,1,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// The persons that match and that the caller may see.
+	Result        *HyperfindResult `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -253,9 +266,11 @@ func (x *HyperfindResponse) GetResult() *HyperfindResult {
 
 // HyperfindResult lists persons, ascending by id.
 type HyperfindResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Refs          *HyperfindRefList      `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
-	BasePersons   *HyperfindPersonList   `protobuf:"bytes,2,opt,name=base_persons,json=basePersons,proto3" json:"base_persons,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persons as references: the id, and the person number as qualifier.
+	Refs *HyperfindRefList `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
+	// The same persons in the same order, with their names.
+	BasePersons   *HyperfindPersonList `protobuf:"bytes,2,opt,name=base_persons,json=basePersons,proto3" json:"base_persons,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -392,12 +407,16 @@ func (x *HyperfindPersonList) GetPersons() []*HyperfindPerson {
 	return nil
 }
 
+// HyperfindPerson is a person that a query finds.
 type HyperfindPerson struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	PersonId     int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	// "Last, First".
-	FullName      string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// The name in the form "Last, First".
+	FullName string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The same as fullName.
 	DisplayName   string `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -463,9 +482,9 @@ func (x *HyperfindPerson) GetDisplayName() string {
 
 type ListHyperfindQueriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the response has the constraints.
+	// Whether the response has the constraints. The default is false.
 	AllDetails *bool `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	// Regular, Home or All, in any case. The default is All.
+	// Returns only queries of this usage type. The default is All. Any case is accepted.
 	UsageType     string `protobuf:"bytes,2,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -516,8 +535,9 @@ func (x *ListHyperfindQueriesRequest) GetUsageType() string {
 }
 
 type ListPublicHyperfindQueriesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AllDetails    *bool                  `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the response has the constraints. The default is false.
+	AllDetails    *bool `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -560,10 +580,13 @@ func (x *ListPublicHyperfindQueriesRequest) GetAllDetails() bool {
 }
 
 type GetHyperfindQueryRequest struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Id         int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	AllDetails *bool                  `protobuf:"varint,2,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	// Regular, Home or All, in any case. The default is Home.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the query.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Whether the response has the constraints. The default is false.
+	AllDetails *bool `protobuf:"varint,2,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	// Only a query of this usage type is found; built-in queries are always found. The default is
+	// Home. Any case is accepted.
 	UsageType     string `protobuf:"bytes,3,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -621,8 +644,9 @@ func (x *GetHyperfindQueryRequest) GetUsageType() string {
 }
 
 type MultiReadHyperfindQueriesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *HyperfindQueryWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The queries to read.
+	Where         *HyperfindQueryWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -664,11 +688,15 @@ func (x *MultiReadHyperfindQueriesRequest) GetWhere() *HyperfindQueryWhere {
 	return nil
 }
 
+// HyperfindQueryWhere names queries, and the properties of the response.
 type HyperfindQueryWhere struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	AllDetails *bool                  `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	// Regular, Home or All, in any case. The default is Home.
-	UsageType      string              `protobuf:"bytes,2,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the response has the constraints. The default is false.
+	AllDetails *bool `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	// Only queries of this usage type are found; built-in queries are always found. The default
+	// is Home. Any case is accepted.
+	UsageType string `protobuf:"bytes,2,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
+	// The queries.
 	HyperFindQuery *HyperfindQueryRefs `protobuf:"bytes,3,opt,name=hyper_find_query,json=hyperFindQuery,proto3" json:"hyper_find_query,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -727,11 +755,16 @@ func (x *HyperfindQueryWhere) GetHyperFindQuery() *HyperfindQueryRefs {
 
 // HyperfindQueryRefs names queries in exactly one of its lists.
 type HyperfindQueryRefs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	PersistentIds []string               `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
-	Refs          []*v1.Ref              `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of queries.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// Names of queries, with the same case. If a public query and one of the caller's personal
+	// queries have the name, the personal one is returned.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// Persistent ids of queries.
+	PersistentIds []string `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
+	// References to queries, by id or by name as qualifier.
+	Refs          []*v1.Ref `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -795,9 +828,10 @@ func (x *HyperfindQueryRefs) GetRefs() []*v1.Ref {
 }
 
 type UpdateHyperfindQueryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Query         *HyperfindQuery        `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the query.
+	Id            int64           `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Query         *HyperfindQuery `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -847,8 +881,9 @@ func (x *UpdateHyperfindQueryRequest) GetQuery() *HyperfindQuery {
 }
 
 type DeleteHyperfindQueryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the query.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -891,8 +926,10 @@ func (x *DeleteHyperfindQueryRequest) GetId() int64 {
 }
 
 type HyperfindQueryList struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	HyperfindQueries *HyperfindQueryItems   `protobuf:"bytes,1,opt,name=hyperfind_queries,json=hyperfindQueries,proto3" json:"hyperfind_queries,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The queries: built-in ones first, and then the others by name. A multi_read has the order
+	// of the request.
+	HyperfindQueries *HyperfindQueryItems `protobuf:"bytes,1,opt,name=hyperfind_queries,json=hyperfindQueries,proto3" json:"hyperfind_queries,omitempty"`
 	// Present if some of the requested queries are unknown.
 	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -990,22 +1027,27 @@ func (x *HyperfindQueryItems) GetQueries() []*HyperfindQuery {
 // HyperfindQuery is a stored query. Queries with an id below 1000 are built in.
 type HyperfindQuery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Up to 200 characters. The name is unique among the queries that the same callers can
-	// see.
-	Name        *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// The id of the query, given by the server. Not permitted in the creation of a query; in an
+	// update, it must be the id in the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, up to 200 characters without spaces at its ends. It is unique among the queries
+	// that the same callers can see.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// A text for readers, up to 1,000 characters.
 	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// Public (1): all users see the query. Personal (2): only its creator sees it. The
-	// default is Public.
+	// Public (1): all users see the query. Personal (2): only its creator sees it. The default is
+	// Public.
 	Visibility *HyperfindVisibility `protobuf:"bytes,4,opt,name=visibility,proto3" json:"visibility,omitempty"`
-	// Home or Regular. The default is Home.
+	// The use of the query, which requests can select. The default is Home. Requests may use any
+	// case.
 	UsageType string `protobuf:"bytes,5,opt,name=usage_type,json=usageType,proto3" json:"usage_type,omitempty"`
-	// The same in every copy of the tenant. The default is a generated id.
+	// An id that is the same in every copy of the tenant, up to 200 characters. Set on creation
+	// and never changed. The default is a generated id.
 	PersistentId string `protobuf:"bytes,6,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
-	// Stored and returned without effect. Use constraints to exclude persons.
+	// Stored and returned, without an effect. Use constraints to exclude persons.
 	InclusiveExclusivefilterType string `protobuf:"bytes,7,opt,name=inclusive_exclusivefilter_type,json=inclusiveExclusivefilterType,proto3" json:"inclusive_exclusivefilter_type,omitempty"`
-	// If absent, the query finds all persons. In an update, an absent value keeps the
-	// stored constraints.
+	// The conditions on persons. If absent, the query finds all persons. In an update, an absent
+	// value keeps the stored constraints. Responses to reads have it only with allDetails.
 	Constraints   *HyperfindConstraints `protobuf:"bytes,8,opt,name=constraints,proto3" json:"constraints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1097,10 +1139,13 @@ func (x *HyperfindQuery) GetConstraints() *HyperfindConstraints {
 	return nil
 }
 
+// HyperfindVisibility states which users see a query.
 type HyperfindVisibility struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 for Public, 2 for Personal. In requests, it has precedence over the name.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the visibility. Requests may use any case.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1152,9 +1197,10 @@ func (x *HyperfindVisibility) GetName() string {
 // HyperfindConstraints combines filters. Without filters, all persons match.
 type HyperfindConstraints struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// AND: all filters must match. OR: at least one must match. NOT: no filter may match.
-	// In any case. The default is AND.
-	Comparator    string             `protobuf:"bytes,1,opt,name=comparator,proto3" json:"comparator,omitempty"`
+	// AND: all filters must match. OR: at least one must match. NOT: no filter may match. The
+	// default is AND. Requests may use any case.
+	Comparator string `protobuf:"bytes,1,opt,name=comparator,proto3" json:"comparator,omitempty"`
+	// The conditions: up to 100 in the query, in up to 8 levels.
 	Filters       []*HyperfindFilter `protobuf:"bytes,2,rep,name=filters,proto3" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1208,25 +1254,23 @@ func (x *HyperfindConstraints) GetFilters() []*HyperfindFilter {
 // changes from day to day matches if it matches on at least one day of the range.
 type HyperfindFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The property of the condition: PERSON_NUMBER, FIRST_NAME, LAST_NAME, FULL_NAME,
-	// WORKER_TYPE, HIRE_DATE, EMPLOYMENT_STATUS, USER_ACCOUNT_STATUS, PAY_RULE, BADGE,
-	// ORGANIZATION_PATH, CUSTOM_FIELD, CUSTOM_DATE, LOCATION, JOB, EMPLOYMENT_TERM,
-	// MANAGER, SCHEDULED, SCHEDULED_JOB, SCHEDULED_LOCATION or HYPERFIND. HYPERFIND matches the
-	// persons that another query finds on the same days. Queries contain each other on at most 5
-	// levels.
+	// The property of the condition. HYPERFIND matches the persons that another query finds on
+	// the same days. Queries contain each other on at most 5 levels. Required, unless the filter
+	// has constraints. Requests may use any case.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// EQUAL_TO, NOT_EQUAL_TO, IN, NOT_IN, STARTS_WITH, NOT_STARTS, GREATER_THAN, LESS_THAN,
-	// GREATER_THAN_OR_EQUAL_TO, LESS_THAN_OR_EQUAL_TO, BETWEEN, NOT_BETWEEN, IS_NULL or
-	// IS_NOT_NULL. A key supports some of these operators only.
+	// The comparison. Each key supports some of the operators only. Required with key. Requests
+	// may use any case.
 	Operator string `protobuf:"bytes,2,opt,name=operator,proto3" json:"operator,omitempty"`
-	// The texts or dates to compare with.
+	// The texts, or the dates (YYYY-MM-DD), to compare with: two for BETWEEN, none for IS_NULL,
+	// up to 1,000 for IN, and one otherwise.
 	Values []string `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
 	// Used instead of values for LOCATION, JOB, EMPLOYMENT_TERM, MANAGER, SCHEDULED_JOB,
 	// SCHEDULED_LOCATION and HYPERFIND. The qualifier of a location is its path, the qualifier
 	// of a person the person number, and the qualifier of other objects their name. Responses
 	// show the present names of queries.
 	Refs []*v1.Ref `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
-	// The type of the custom field. Required for CUSTOM_FIELD and CUSTOM_DATE.
+	// The name of the custom field or of the custom date. Required for CUSTOM_FIELD and
+	// CUSTOM_DATE, and not permitted for other keys.
 	TypeName string `protobuf:"bytes,5,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
 	// LOCATION and SCHEDULED_LOCATION only: whether locations below the given ones match as
 	// well. The default is true.
@@ -1320,10 +1364,10 @@ var File_rotaloom_commons_v1_hyperfind_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\n" +
-	"#rotaloom/commons/v1/hyperfind.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xa8\a\n" +
-	"\x17ExecuteHyperfindRequest\x12<\n" +
+	"#rotaloom/commons/v1/hyperfind.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xb0\a\n" +
+	"\x17ExecuteHyperfindRequest\x12D\n" +
 	"\n" +
-	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x125\n" +
+	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\x125\n" +
 	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12\\\n" +
 	"\tlocations\x18\x03 \x03(\v2\x17.rotaloom.common.v1.RefB%\xa2\xbb\x18!\n" +
 	"\x1f\b\x90N\x12\n" +
@@ -1343,10 +1387,10 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\f_is_employeeB\f\n" +
 	"\n" +
 	"_thresholdB!\n" +
-	"\x1f_validate_access_for_private_hf\"\xc3\x02\n" +
-	"\x19TestHyperfindQueryRequest\x12<\n" +
+	"\x1f_validate_access_for_private_hf\"\xcb\x02\n" +
+	"\x19TestHyperfindQueryRequest\x12D\n" +
 	"\n" +
-	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12K\n" +
+	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\x12K\n" +
 	"\vconstraints\x18\x02 \x01(\v2).rotaloom.commons.v1.HyperfindConstraintsR\vconstraints\x12]\n" +
 	"\tthreshold\x18\x03 \x01(\x03B:\xa2\xbb\x186*4\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\tWFP-90010*\x1e{name} must be at least {min}.H\x00R\tthreshold\x88\x01\x01:.\xa2\xbb\x18*\x1a(\b\xed\x02\x12\n" +
 	"WCO-112010\x18\x9d\x03 \x012\n" +
@@ -1371,32 +1415,32 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
 	"\tfull_name\x18\x03 \x01(\tR\bfullName\x12!\n" +
-	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\"r\n" +
+	"\fdisplay_name\x18\x04 \x01(\tR\vdisplayName\"\x8c\x01\n" +
 	"\x1bListHyperfindQueriesRequest\x12$\n" +
 	"\vall_details\x18\x01 \x01(\bH\x00R\n" +
-	"allDetails\x88\x01\x01\x12\x1d\n" +
+	"allDetails\x88\x01\x01\x127\n" +
 	"\n" +
-	"usage_type\x18\x02 \x01(\tR\tusageTypeB\x0e\n" +
+	"usage_type\x18\x02 \x01(\tB\x18\xa2\xbb\x18\x14b\x04Homeb\aRegularb\x03AllR\tusageTypeB\x0e\n" +
 	"\f_all_details\"Y\n" +
 	"!ListPublicHyperfindQueriesRequest\x12$\n" +
 	"\vall_details\x18\x01 \x01(\bH\x00R\n" +
 	"allDetails\x88\x01\x01B\x0e\n" +
-	"\f_all_details\"\x7f\n" +
+	"\f_all_details\"\x99\x01\n" +
 	"\x18GetHyperfindQueryRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12$\n" +
 	"\vall_details\x18\x02 \x01(\bH\x00R\n" +
-	"allDetails\x88\x01\x01\x12\x1d\n" +
+	"allDetails\x88\x01\x01\x127\n" +
 	"\n" +
-	"usage_type\x18\x03 \x01(\tR\tusageTypeB\x0e\n" +
-	"\f_all_details\"b\n" +
-	" MultiReadHyperfindQueriesRequest\x12>\n" +
-	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.HyperfindQueryWhereR\x05where\"\xbd\x01\n" +
+	"usage_type\x18\x03 \x01(\tB\x18\xa2\xbb\x18\x14b\x04Homeb\aRegularb\x03AllR\tusageTypeB\x0e\n" +
+	"\f_all_details\"j\n" +
+	" MultiReadHyperfindQueriesRequest\x12F\n" +
+	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.HyperfindQueryWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xdf\x01\n" +
 	"\x13HyperfindQueryWhere\x12$\n" +
 	"\vall_details\x18\x01 \x01(\bH\x00R\n" +
-	"allDetails\x88\x01\x01\x12\x1d\n" +
+	"allDetails\x88\x01\x01\x127\n" +
 	"\n" +
-	"usage_type\x18\x02 \x01(\tR\tusageType\x12Q\n" +
-	"\x10hyper_find_query\x18\x03 \x01(\v2'.rotaloom.commons.v1.HyperfindQueryRefsR\x0ehyperFindQueryB\x0e\n" +
+	"usage_type\x18\x02 \x01(\tB\x18\xa2\xbb\x18\x14b\x04Homeb\aRegularb\x03AllR\tusageType\x12Y\n" +
+	"\x10hyper_find_query\x18\x03 \x01(\v2'.rotaloom.commons.v1.HyperfindQueryRefsB\x06\xa2\xbb\x18\x02h\x01R\x0ehyperFindQueryB\x0e\n" +
 	"\f_all_details\"\xe5\x01\n" +
 	"\x12HyperfindQueryRefs\x12\x10\n" +
 	"\x03ids\x18\x01 \x03(\x03R\x03ids\x12\x1e\n" +
@@ -1416,34 +1460,36 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"c\n" +
 	"\x13HyperfindQueryItems\x12=\n" +
 	"\aqueries\x18\x01 \x03(\v2#.rotaloom.commons.v1.HyperfindQueryR\aqueries:\r\xa2\xbb\x18\t\n" +
-	"\aqueries\"\xa6\x03\n" +
+	"\aqueries\"\xc3\x03\n" +
 	"\x0eHyperfindQuery\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x17\n" +
-	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12%\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1f\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01H\x01R\x04name\x88\x01\x01\x12%\n" +
 	"\vdescription\x18\x03 \x01(\tH\x02R\vdescription\x88\x01\x01\x12H\n" +
 	"\n" +
 	"visibility\x18\x04 \x01(\v2(.rotaloom.commons.v1.HyperfindVisibilityR\n" +
-	"visibility\x12\x1d\n" +
+	"visibility\x122\n" +
 	"\n" +
-	"usage_type\x18\x05 \x01(\tR\tusageType\x12#\n" +
+	"usage_type\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0fb\x04Homeb\aRegularR\tusageType\x12#\n" +
 	"\rpersistent_id\x18\x06 \x01(\tR\fpersistentId\x12D\n" +
 	"\x1einclusive_exclusivefilter_type\x18\a \x01(\tR\x1cinclusiveExclusivefilterType\x12K\n" +
 	"\vconstraints\x18\b \x01(\v2).rotaloom.commons.v1.HyperfindConstraintsR\vconstraintsB\x05\n" +
 	"\x03_idB\a\n" +
 	"\x05_nameB\x0e\n" +
-	"\f_description\"E\n" +
+	"\f_description\"]\n" +
 	"\x13HyperfindVisibility\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04nameB\x05\n" +
-	"\x03_id\"v\n" +
-	"\x14HyperfindConstraints\x12\x1e\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12*\n" +
+	"\x04name\x18\x02 \x01(\tB\x16\xa2\xbb\x18\x12b\x06Publicb\bPersonalR\x04nameB\x05\n" +
+	"\x03_id\"\x8a\x01\n" +
+	"\x14HyperfindConstraints\x122\n" +
 	"\n" +
-	"comparator\x18\x01 \x01(\tR\n" +
+	"comparator\x18\x01 \x01(\tB\x12\xa2\xbb\x18\x0eb\x03ANDb\x02ORb\x03NOTR\n" +
 	"comparator\x12>\n" +
-	"\afilters\x18\x02 \x03(\v2$.rotaloom.commons.v1.HyperfindFilterR\afilters\"\xbc\x02\n" +
-	"\x0fHyperfindFilter\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x1a\n" +
-	"\boperator\x18\x02 \x01(\tR\boperator\x12\x16\n" +
+	"\afilters\x18\x02 \x03(\v2$.rotaloom.commons.v1.HyperfindFilterR\afilters\"\xa3\x06\n" +
+	"\x0fHyperfindFilter\x12\xaa\x02\n" +
+	"\x03key\x18\x01 \x01(\tB\x97\x02\xa2\xbb\x18\x92\x02b\rPERSON_NUMBERb\n" +
+	"FIRST_NAMEb\tLAST_NAMEb\tFULL_NAMEb\vWORKER_TYPEb\tHIRE_DATEb\x11EMPLOYMENT_STATUSb\x13USER_ACCOUNT_STATUSb\bPAY_RULEb\x05BADGEb\x11ORGANIZATION_PATHb\fCUSTOM_FIELDb\vCUSTOM_DATEb\bLOCATIONb\x03JOBb\x0fEMPLOYMENT_TERMb\aMANAGERb\tSCHEDULEDb\rSCHEDULED_JOBb\x12SCHEDULED_LOCATIONb\tHYPERFINDR\x03key\x12\xe5\x01\n" +
+	"\boperator\x18\x02 \x01(\tB\xc8\x01\xa2\xbb\x18\xc3\x01b\bEQUAL_TOb\fNOT_EQUAL_TOb\x02INb\x06NOT_INb\vSTARTS_WITHb\n" +
+	"NOT_STARTSb\x04LIKEb\bNOT_LIKEb\fGREATER_THANb\tLESS_THANb\x18GREATER_THAN_OR_EQUAL_TOb\x15LESS_THAN_OR_EQUAL_TOb\aBETWEENb\vNOT_BETWEENb\aIS_NULLb\vIS_NOT_NULLR\boperator\x12\x16\n" +
 	"\x06values\x18\x03 \x03(\tR\x06values\x12+\n" +
 	"\x04refs\x18\x04 \x03(\v2\x17.rotaloom.common.v1.RefR\x04refs\x12\x1b\n" +
 	"\ttype_name\x18\x05 \x01(\tR\btypeName\x124\n" +

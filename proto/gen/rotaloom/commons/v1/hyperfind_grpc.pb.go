@@ -43,22 +43,27 @@ type HyperfindServiceClient interface {
 	// range. If more persons match than the threshold allows, the request fails; the
 	// response is never truncated.
 	ExecuteHyperfind(ctx context.Context, in *ExecuteHyperfindRequest, opts ...grpc.CallOption) (*HyperfindResponse, error)
-	// Finds the persons of a query that is not stored.
+	// Finds the persons of a query that is not stored. The constraints are checked as if the
+	// query were stored, and the response has the form of an execution.
 	TestHyperfindQuery(ctx context.Context, in *TestHyperfindQueryRequest, opts ...grpc.CallOption) (*HyperfindResponse, error)
-	// Lists the queries that the caller may use.
+	// Lists the queries that the caller may use. Built-in queries come first; public queries and
+	// the caller's personal queries follow by name.
 	ListHyperfindQueries(ctx context.Context, in *ListHyperfindQueriesRequest, opts ...grpc.CallOption) (*HyperfindQueryList, error)
-	// Retrieves one query.
+	// Retrieves one query. A personal query of another user is unknown (404).
 	GetHyperfindQuery(ctx context.Context, in *GetHyperfindQueryRequest, opts ...grpc.CallOption) (*HyperfindQuery, error)
-	// Lists the public queries.
+	// Lists the public queries. Built-in queries come first; the others follow by name.
 	ListPublicHyperfindQueries(ctx context.Context, in *ListPublicHyperfindQueriesRequest, opts ...grpc.CallOption) (*HyperfindQueryList, error)
 	// Retrieves queries, in the order of the request. The status is 207 if some are
 	// unknown.
 	MultiReadHyperfindQueries(ctx context.Context, in *MultiReadHyperfindQueriesRequest, opts ...grpc.CallOption) (*HyperfindQueryList, error)
-	// Stores a query.
+	// Stores a query, which belongs to the caller. Only callers who may see all employees can
+	// store public queries.
 	CreateHyperfindQuery(ctx context.Context, in *HyperfindQuery, opts ...grpc.CallOption) (*HyperfindQuery, error)
-	// Replaces a query.
+	// Replaces a query, except its owner and its persistentId. Without constraints in the
+	// request, the stored constraints stay. Built-in queries cannot be changed.
 	UpdateHyperfindQuery(ctx context.Context, in *UpdateHyperfindQueryRequest, opts ...grpc.CallOption) (*HyperfindQuery, error)
-	// Deletes a query, and removes it from the hyperfind profiles.
+	// Deletes a query, and removes it from the hyperfind profiles. The request is refused if
+	// another query contains it, or if it is the employee group of a manager.
 	DeleteHyperfindQuery(ctx context.Context, in *DeleteHyperfindQueryRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -170,22 +175,27 @@ type HyperfindServiceServer interface {
 	// range. If more persons match than the threshold allows, the request fails; the
 	// response is never truncated.
 	ExecuteHyperfind(context.Context, *ExecuteHyperfindRequest) (*HyperfindResponse, error)
-	// Finds the persons of a query that is not stored.
+	// Finds the persons of a query that is not stored. The constraints are checked as if the
+	// query were stored, and the response has the form of an execution.
 	TestHyperfindQuery(context.Context, *TestHyperfindQueryRequest) (*HyperfindResponse, error)
-	// Lists the queries that the caller may use.
+	// Lists the queries that the caller may use. Built-in queries come first; public queries and
+	// the caller's personal queries follow by name.
 	ListHyperfindQueries(context.Context, *ListHyperfindQueriesRequest) (*HyperfindQueryList, error)
-	// Retrieves one query.
+	// Retrieves one query. A personal query of another user is unknown (404).
 	GetHyperfindQuery(context.Context, *GetHyperfindQueryRequest) (*HyperfindQuery, error)
-	// Lists the public queries.
+	// Lists the public queries. Built-in queries come first; the others follow by name.
 	ListPublicHyperfindQueries(context.Context, *ListPublicHyperfindQueriesRequest) (*HyperfindQueryList, error)
 	// Retrieves queries, in the order of the request. The status is 207 if some are
 	// unknown.
 	MultiReadHyperfindQueries(context.Context, *MultiReadHyperfindQueriesRequest) (*HyperfindQueryList, error)
-	// Stores a query.
+	// Stores a query, which belongs to the caller. Only callers who may see all employees can
+	// store public queries.
 	CreateHyperfindQuery(context.Context, *HyperfindQuery) (*HyperfindQuery, error)
-	// Replaces a query.
+	// Replaces a query, except its owner and its persistentId. Without constraints in the
+	// request, the stored constraints stay. Built-in queries cannot be changed.
 	UpdateHyperfindQuery(context.Context, *UpdateHyperfindQueryRequest) (*HyperfindQuery, error)
-	// Deletes a query, and removes it from the hyperfind profiles.
+	// Deletes a query, and removes it from the hyperfind profiles. The request is refused if
+	// another query contains it, or if it is the employee group of a manager.
 	DeleteHyperfindQuery(context.Context, *DeleteHyperfindQueryRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedHyperfindServiceServer()
 }

@@ -64,8 +64,9 @@ func (*ListHyperfindProfilesRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetHyperfindProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the profile.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -109,8 +110,9 @@ func (x *GetHyperfindProfileRequest) GetId() int64 {
 
 type MultiReadHyperfindProfilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *v1.RefList            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// Profiles to leave out of the response.
+	// The profiles to read. The qualifier of a profile is its name.
+	Where *v1.RefList `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Profiles to leave out of the response, by id or by name as qualifier.
 	ExclusiveObjectRefList []*v1.Ref `protobuf:"bytes,2,rep,name=exclusive_object_ref_list,json=exclusiveObjectRefList,proto3" json:"exclusive_object_ref_list,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -161,9 +163,10 @@ func (x *MultiReadHyperfindProfilesRequest) GetExclusiveObjectRefList() []*v1.Re
 }
 
 type UpdateHyperfindProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Profile       *HyperfindProfile      `protobuf:"bytes,2,opt,name=profile,proto3" json:"profile,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the profile.
+	Id            int64             `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Profile       *HyperfindProfile `protobuf:"bytes,2,opt,name=profile,proto3" json:"profile,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,8 +216,9 @@ func (x *UpdateHyperfindProfileRequest) GetProfile() *HyperfindProfile {
 }
 
 type DeleteHyperfindProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the profile.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -309,12 +313,18 @@ func (x *HyperfindProfileList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// HyperfindProfile is a named list of public hyperfind queries.
 type HyperfindProfile struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Id          *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name        *string                `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	Description *string                `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// The queries of the profile, by id or name.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the profile, given by the server. Not permitted in the creation of a profile; in
+	// an update, it must be the id in the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, up to 200 characters, unique in the tenant.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// A text for readers.
+	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// The queries of the profile in their order. Only public queries are permitted. In responses,
+	// a query that became personal is missing.
 	HyperFindProfiles []*HyperfindProfileQuery `protobuf:"bytes,4,rep,name=hyper_find_profiles,json=hyperFindProfiles,proto3" json:"hyper_find_profiles,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -378,14 +388,19 @@ func (x *HyperfindProfile) GetHyperFindProfiles() []*HyperfindProfileQuery {
 	return nil
 }
 
+// HyperfindProfileQuery is a query of a profile, by id or by name as qualifier.
 type HyperfindProfileQuery struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	Id                 *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Qualifier          *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	LocalizedQualifier *string                `protobuf:"bytes,3,opt,name=localized_qualifier,json=localizedQualifier,proto3,oneof" json:"localized_qualifier,omitempty"`
-	Description        *string                `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the query. In requests, it has precedence over the qualifier.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the query.
+	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
+	// Only in responses: the name of the query again.
+	LocalizedQualifier *string `protobuf:"bytes,3,opt,name=localized_qualifier,json=localizedQualifier,proto3,oneof" json:"localized_qualifier,omitempty"`
+	// Only in responses: the description of the query.
+	Description   *string `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HyperfindProfileQuery) Reset() {
@@ -453,10 +468,10 @@ const file_rotaloom_commons_v1_hyperfind_profile_proto_rawDesc = "" +
 	"+rotaloom/commons/v1/hyperfind_profile.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x1e\n" +
 	"\x1cListHyperfindProfilesRequest\",\n" +
 	"\x1aGetHyperfindProfileRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\xcf\x01\n" +
-	"!MultiReadHyperfindProfilesRequest\x12V\n" +
-	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB#\xa2\xbb\x18\x1f\n" +
-	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\bprofilesR\x05where\x12R\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xd1\x01\n" +
+	"!MultiReadHyperfindProfilesRequest\x12X\n" +
+	"\x05where\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
+	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\bprofilesh\x01R\x05where\x12R\n" +
 	"\x19exclusive_object_ref_list\x18\x02 \x03(\v2\x17.rotaloom.common.v1.RefR\x16exclusiveObjectRefList\"p\n" +
 	"\x1dUpdateHyperfindProfileRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12?\n" +
@@ -466,10 +481,10 @@ const file_rotaloom_commons_v1_hyperfind_profile_proto_rawDesc = "" +
 	"\x14HyperfindProfileList\x12A\n" +
 	"\bprofiles\x18\x01 \x03(\v2%.rotaloom.commons.v1.HyperfindProfileR\bprofiles\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x17\xa2\xbb\x18\x13\n" +
-	"\bprofiles\x12\afailure\"\x9d\x02\n" +
+	"\bprofiles\x12\afailure\"\xa5\x02\n" +
 	"\x10HyperfindProfile\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x17\n" +
-	"\x04name\x18\x02 \x01(\tH\x01R\x04name\x88\x01\x01\x12;\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1f\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01H\x01R\x04name\x88\x01\x01\x12;\n" +
 	"\vdescription\x18\x03 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-10302H\x02R\vdescription\x88\x01\x01\x12~\n" +
 	"\x13hyper_find_profiles\x18\x04 \x03(\v2*.rotaloom.commons.v1.HyperfindProfileQueryB\"\xa2\xbb\x18\x1e\n" +
 	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\aqueriesR\x11hyperFindProfilesB\x05\n" +

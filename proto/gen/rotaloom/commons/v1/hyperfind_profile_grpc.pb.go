@@ -36,16 +36,17 @@ const (
 //
 // HyperfindProfileService manages lists of public queries for groups of users.
 type HyperfindProfileServiceClient interface {
-	// Lists all profiles.
+	// Lists all profiles by name. Each profile has its queries with their present names.
 	ListHyperfindProfiles(ctx context.Context, in *ListHyperfindProfilesRequest, opts ...grpc.CallOption) (*HyperfindProfileList, error)
-	// Retrieves one profile.
+	// Retrieves one profile. It has its queries with their present names.
 	GetHyperfindProfile(ctx context.Context, in *GetHyperfindProfileRequest, opts ...grpc.CallOption) (*HyperfindProfile, error)
 	// Retrieves profiles, in the order of the request. The status is 207 if some are
 	// unknown.
 	MultiReadHyperfindProfiles(ctx context.Context, in *MultiReadHyperfindProfilesRequest, opts ...grpc.CallOption) (*HyperfindProfileList, error)
-	// Creates a profile.
+	// Creates a profile. A tenant has at most 1,000 profiles, and a profile has public queries
+	// only.
 	CreateHyperfindProfile(ctx context.Context, in *HyperfindProfile, opts ...grpc.CallOption) (*HyperfindProfile, error)
-	// Replaces a profile.
+	// Replaces a profile. Queries that the request leaves out are removed from it.
 	UpdateHyperfindProfile(ctx context.Context, in *UpdateHyperfindProfileRequest, opts ...grpc.CallOption) (*HyperfindProfile, error)
 	// Deletes a profile. Its queries are not deleted.
 	DeleteHyperfindProfile(ctx context.Context, in *DeleteHyperfindProfileRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -125,16 +126,17 @@ func (c *hyperfindProfileServiceClient) DeleteHyperfindProfile(ctx context.Conte
 //
 // HyperfindProfileService manages lists of public queries for groups of users.
 type HyperfindProfileServiceServer interface {
-	// Lists all profiles.
+	// Lists all profiles by name. Each profile has its queries with their present names.
 	ListHyperfindProfiles(context.Context, *ListHyperfindProfilesRequest) (*HyperfindProfileList, error)
-	// Retrieves one profile.
+	// Retrieves one profile. It has its queries with their present names.
 	GetHyperfindProfile(context.Context, *GetHyperfindProfileRequest) (*HyperfindProfile, error)
 	// Retrieves profiles, in the order of the request. The status is 207 if some are
 	// unknown.
 	MultiReadHyperfindProfiles(context.Context, *MultiReadHyperfindProfilesRequest) (*HyperfindProfileList, error)
-	// Creates a profile.
+	// Creates a profile. A tenant has at most 1,000 profiles, and a profile has public queries
+	// only.
 	CreateHyperfindProfile(context.Context, *HyperfindProfile) (*HyperfindProfile, error)
-	// Replaces a profile.
+	// Replaces a profile. Queries that the request leaves out are removed from it.
 	UpdateHyperfindProfile(context.Context, *UpdateHyperfindProfileRequest) (*HyperfindProfile, error)
 	// Deletes a profile. Its queries are not deleted.
 	DeleteHyperfindProfile(context.Context, *DeleteHyperfindProfileRequest) (*emptypb.Empty, error)

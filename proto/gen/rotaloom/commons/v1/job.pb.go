@@ -127,9 +127,11 @@ func (x *ResolveJobCodesResponse) GetCodes() []string {
 }
 
 type FindJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Date          string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the job on the date.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The date of the name.
+	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -179,9 +181,11 @@ func (x *FindJobRequest) GetDate() string {
 }
 
 type GetJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         int64                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Date          string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the job.
+	JobId int64 `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	// The date of the revision. The default is today in UTC.
+	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -231,9 +235,10 @@ func (x *GetJobRequest) GetDate() string {
 }
 
 type UpdateJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         int64                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	Job           *Job                   `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the job.
+	JobId         int64 `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	Job           *Job  `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -283,8 +288,9 @@ func (x *UpdateJobRequest) GetJob() *Job {
 }
 
 type DeleteJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	JobId         int64                  `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the job.
+	JobId         int64 `protobuf:"varint,1,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -330,21 +336,34 @@ func (x *DeleteJobRequest) GetJobId() int64 {
 // the expiration date.
 type Job struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, which is unique in the tenant on every day.
-	Name        *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	FullName    *string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3,oneof" json:"full_name,omitempty"`
+	// The id of the job, given by the server. Not permitted in the creation of a job; in an
+	// update, it must be the id in the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, up to 200 characters, which is unique in the tenant on every day. Required in the
+	// creation of a job.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// A longer name. Absent in responses if it is empty.
+	FullName *string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3,oneof" json:"full_name,omitempty"`
+	// A text for readers. Absent in responses if it is empty.
 	Description *string `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	Code        *string `protobuf:"bytes,5,opt,name=code,proto3,oneof" json:"code,omitempty"`
-	Color       *string `protobuf:"bytes,6,opt,name=color,proto3,oneof" json:"color,omitempty"`
-	// The position in lists, as a text.
-	DisplayOrder   *string `protobuf:"bytes,7,opt,name=display_order,json=displayOrder,proto3,oneof" json:"display_order,omitempty"`
-	EffectiveDate  string  `protobuf:"bytes,8,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string  `protobuf:"bytes,9,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	// Whether the job has no earlier, or no later, revision. Ignored in requests.
-	FirstRevision *bool   `protobuf:"varint,10,opt,name=first_revision,json=firstRevision,proto3,oneof" json:"first_revision,omitempty"`
-	LastRevision  *bool   `protobuf:"varint,11,opt,name=last_revision,json=lastRevision,proto3,oneof" json:"last_revision,omitempty"`
-	ExternalId    *string `protobuf:"bytes,12,opt,name=external_id,json=externalId,proto3,oneof" json:"external_id,omitempty"`
+	// A code for other systems. Recruiting compares it. Absent in responses if it is empty.
+	Code *string `protobuf:"bytes,5,opt,name=code,proto3,oneof" json:"code,omitempty"`
+	// The color in user interfaces, in any form: "#3366CC". Absent in responses if it is empty.
+	Color *string `protobuf:"bytes,6,opt,name=color,proto3,oneof" json:"color,omitempty"`
+	// The position in lists, as a text. Absent in responses if it is empty.
+	DisplayOrder *string `protobuf:"bytes,7,opt,name=display_order,json=displayOrder,proto3,oneof" json:"display_order,omitempty"`
+	// The first day of the revision. The default in requests is 1900-01-01; in an update without
+	// dates, all days of the job change.
+	EffectiveDate string `protobuf:"bytes,8,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last day of the revision; 3000-01-01 means no end, which is the default.
+	ExpirationDate string `protobuf:"bytes,9,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// Only in responses: whether the job has no earlier revision. Ignored in requests.
+	FirstRevision *bool `protobuf:"varint,10,opt,name=first_revision,json=firstRevision,proto3,oneof" json:"first_revision,omitempty"`
+	// Only in responses: whether the job has no later revision. Ignored in requests.
+	LastRevision *bool `protobuf:"varint,11,opt,name=last_revision,json=lastRevision,proto3,oneof" json:"last_revision,omitempty"`
+	// The id of the job in another system. Several jobs may have the same one. An empty text
+	// removes it.
+	ExternalId *string `protobuf:"bytes,12,opt,name=external_id,json=externalId,proto3,oneof" json:"external_id,omitempty"`
 	// Set on creation and never changed. The default is a generated id.
 	PersistentId  string `protobuf:"bytes,13,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -517,9 +536,10 @@ func (x *JobList) GetJobs() []*Job {
 }
 
 type MultiReadJobsRequest struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Where            *JobWhere              `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	MultiReadOptions *MultiReadOptions      `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The jobs to read.
+	Where            *JobWhere         `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	MultiReadOptions *MultiReadOptions `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -572,9 +592,10 @@ func (x *MultiReadJobsRequest) GetMultiReadOptions() *MultiReadOptions {
 type MultiReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Returns only objects that changed since this time: YYYY-MM-DDTHH:MM:SS in UTC.
-	ModifiedSince         string `protobuf:"bytes,1,opt,name=modified_since,json=modifiedSince,proto3" json:"modified_since,omitempty"`
-	IncludeOrgPathDetails *bool  `protobuf:"varint,2,opt,name=include_org_path_details,json=includeOrgPathDetails,proto3,oneof" json:"include_org_path_details,omitempty"`
-	// Accepted and has no effect, because locations inherit no currency.
+	ModifiedSince string `protobuf:"bytes,1,opt,name=modified_since,json=modifiedSince,proto3" json:"modified_since,omitempty"`
+	// Only for locations: whether the response has orgPathHierarchy. The default is false.
+	IncludeOrgPathDetails *bool `protobuf:"varint,2,opt,name=include_org_path_details,json=includeOrgPathDetails,proto3,oneof" json:"include_org_path_details,omitempty"`
+	// Has no effect, because locations inherit no currency.
 	IncludeInheritedCurrency *bool `protobuf:"varint,3,opt,name=include_inherited_currency,json=includeInheritedCurrency,proto3,oneof" json:"include_inherited_currency,omitempty"`
 	unknownFields            protoimpl.UnknownFields
 	sizeCache                protoimpl.SizeCache
@@ -633,10 +654,12 @@ func (x *MultiReadOptions) GetIncludeInheritedCurrency() bool {
 
 // JobWhere has exactly one criterion.
 type JobWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ForDate       *JobsForDate           `protobuf:"bytes,1,opt,name=for_date,json=forDate,proto3" json:"for_date,omitempty"`
-	Span          *JobsSpan              `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
-	AllJobsBySpan *AllJobsBySpan         `protobuf:"bytes,3,opt,name=all_jobs_by_span,json=allJobsBySpan,proto3" json:"all_jobs_by_span,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Returns all jobs on a day.
+	ForDate *JobsForDate `protobuf:"bytes,1,opt,name=for_date,json=forDate,proto3" json:"for_date,omitempty"`
+	// Returns the revisions of named jobs in a range of days.
+	Span          *JobsSpan      `protobuf:"bytes,2,opt,name=span,proto3" json:"span,omitempty"`
+	AllJobsBySpan *AllJobsBySpan `protobuf:"bytes,3,opt,name=all_jobs_by_span,json=allJobsBySpan,proto3" json:"all_jobs_by_span,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -692,9 +715,11 @@ func (x *JobWhere) GetAllJobsBySpan() *AllJobsBySpan {
 	return nil
 }
 
+// JobsForDate selects the revisions that apply on a day.
 type JobsForDate struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Date          string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day of the revisions.
+	Date          string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -739,9 +764,11 @@ func (x *JobsForDate) GetDate() string {
 // AllJobsBySpan selects every revision that applies on at least one day of the span. The
 // last day is included.
 type AllJobsBySpan struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDate     string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate       string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -790,12 +817,17 @@ func (x *AllJobsBySpan) GetEndDate() string {
 	return ""
 }
 
+// JobsSpan selects the revisions of named jobs that apply on at least one day of the span.
 type JobsSpan struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	StartDate string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	JobRef    *v1.Ref                `protobuf:"bytes,3,opt,name=job_ref,json=jobRef,proto3" json:"job_ref,omitempty"`
-	JobRefs   *v1.RefList            `protobuf:"bytes,4,opt,name=job_refs,json=jobRefs,proto3" json:"job_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The job, by id or by name as qualifier. The request has exactly one of jobRef and jobRefs.
+	JobRef *v1.Ref `protobuf:"bytes,3,opt,name=job_ref,json=jobRef,proto3" json:"job_ref,omitempty"`
+	// The jobs, by ids or by names as qualifiers. Each job must exist on a day of the span.
+	JobRefs *v1.RefList `protobuf:"bytes,4,opt,name=job_refs,json=jobRefs,proto3" json:"job_refs,omitempty"`
 	// The day on which qualifiers are looked up. The default is the start date.
 	RevisionDate  string `protobuf:"bytes,5,opt,name=revision_date,json=revisionDate,proto3" json:"revision_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -868,8 +900,9 @@ func (x *JobsSpan) GetRevisionDate() string {
 }
 
 type ReadLocationJobRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ForLocation   *JobForLocation        `protobuf:"bytes,1,opt,name=for_location,json=forLocation,proto3" json:"for_location,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The location whose job is read.
+	ForLocation   *JobForLocation `protobuf:"bytes,1,opt,name=for_location,json=forLocation,proto3" json:"for_location,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -911,10 +944,13 @@ func (x *ReadLocationJobRequest) GetForLocation() *JobForLocation {
 	return nil
 }
 
+// JobForLocation names a location on a day.
 type JobForLocation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Date          string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
-	LocationRef   *v1.Ref                `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day of the location and of the job.
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The location, by id or by path as qualifier.
+	LocationRef   *v1.Ref `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,6 +999,7 @@ func (x *JobForLocation) GetLocationRef() *v1.Ref {
 	return nil
 }
 
+// LocationJob has the job of a location.
 type LocationJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Absent if the location has no job.
@@ -1009,9 +1046,11 @@ func (x *LocationJob) GetJob() *Job {
 }
 
 type GetJobByExternalIdRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ExternalId    string                 `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
-	Date          string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The external id of the job on the date.
+	ExternalId string `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	// The date of the external id. The default is today in UTC.
+	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1061,8 +1100,9 @@ func (x *GetJobByExternalIdRequest) GetDate() string {
 }
 
 type MultiReadJobExternalIdsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *ExternalIdsWhere      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The external ids to look up.
+	Where         *ExternalIdsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1104,10 +1144,13 @@ func (x *MultiReadJobExternalIdsRequest) GetWhere() *ExternalIdsWhere {
 	return nil
 }
 
+// ExternalIdsWhere names objects by ids of another system.
 type ExternalIdsWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Date          string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
-	ExternalIds   []string               `protobuf:"bytes,2,rep,name=external_ids,json=externalIds,proto3" json:"external_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The date of the external ids.
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The external ids to look up.
+	ExternalIds   []string `protobuf:"bytes,2,rep,name=external_ids,json=externalIds,proto3" json:"external_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1157,7 +1200,8 @@ func (x *ExternalIdsWhere) GetExternalIds() []string {
 }
 
 type JobExternalIdMappings struct {
-	state         protoimpl.MessageState  `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One item for each external id, in the order of the request.
 	Mappings      []*JobExternalIdMapping `protobuf:"bytes,1,rep,name=mappings,proto3" json:"mappings,omitempty"`
 	Failure       *v1.ErrorBody           `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1208,10 +1252,14 @@ func (x *JobExternalIdMappings) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// JobExternalIdMapping is the job with an external id.
 type JobExternalIdMapping struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ExternalId    string                 `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
-	GenericJob    *v1.Ref                `protobuf:"bytes,2,opt,name=generic_job,json=genericJob,proto3" json:"generic_job,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The external id in the request.
+	ExternalId string `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	// The job: its id, and its name as qualifier. If several jobs have the external id, the one
+	// with the lowest id.
+	GenericJob    *v1.Ref `protobuf:"bytes,2,opt,name=generic_job,json=genericJob,proto3" json:"generic_job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1261,8 +1309,9 @@ func (x *JobExternalIdMapping) GetGenericJob() *v1.Ref {
 }
 
 type MultiReadPersistentIdsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *PersistentIdsWhere    `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persistent ids to look up.
+	Where         *PersistentIdsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1304,9 +1353,11 @@ func (x *MultiReadPersistentIdsRequest) GetWhere() *PersistentIdsWhere {
 	return nil
 }
 
+// PersistentIdsWhere names objects by persistent ids.
 type PersistentIdsWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersistentIds []string               `protobuf:"bytes,1,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persistent ids to look up.
+	PersistentIds []string `protobuf:"bytes,1,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1351,10 +1402,12 @@ func (x *PersistentIdsWhere) GetPersistentIds() []string {
 // PersistentIdMappings has the ids of the objects with the given persistent ids, in
 // details.results.
 type PersistentIdMappings struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
-	Details       *v1.ErrorDetails       `protobuf:"bytes,2,opt,name=details,proto3" json:"details,omitempty"`
-	Failure       *v1.ErrorBody          `protobuf:"bytes,3,opt,name=failure,proto3" json:"failure,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A text that says that all ids were found.
+	Message string `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	// The mappings, in details.results in the order of the request.
+	Details       *v1.ErrorDetails `protobuf:"bytes,2,opt,name=details,proto3" json:"details,omitempty"`
+	Failure       *v1.ErrorBody    `protobuf:"bytes,3,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1413,7 +1466,8 @@ func (x *PersistentIdMappings) GetFailure() *v1.ErrorBody {
 type PersistentIdMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id, as text.
-	NodeId        string `protobuf:"bytes,3,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	NodeId string `protobuf:"bytes,3,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	// The persistent id in the request.
 	PersistentId  string `protobuf:"bytes,2,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1473,10 +1527,10 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\x03day\x18\x02 \x01(\x05H\x00R\x03day\x88\x01\x01B\x06\n" +
 	"\x04_day\"/\n" +
 	"\x17ResolveJobCodesResponse\x12\x14\n" +
-	"\x05codes\x18\x01 \x03(\tR\x05codes\"@\n" +
-	"\x0eFindJobRequest\x12\x12\n" +
-	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"B\n" +
+	"\x05codes\x18\x01 \x03(\tR\x05codes\"J\n" +
+	"\x0eFindJobRequest\x12\x1a\n" +
+	"\x04name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1c\n" +
+	"\x04date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\"B\n" +
 	"\rGetJobRequest\x12\x15\n" +
 	"\x06job_id\x18\x01 \x01(\x03R\x05jobId\x12\x1a\n" +
 	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"U\n" +
@@ -1515,9 +1569,9 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\aJobList\x12,\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x18.rotaloom.commons.v1.JobR\x04jobs:\n" +
 	"\xa2\xbb\x18\x06\n" +
-	"\x04jobs\"\xa0\x01\n" +
-	"\x14MultiReadJobsRequest\x123\n" +
-	"\x05where\x18\x01 \x01(\v2\x1d.rotaloom.commons.v1.JobWhereR\x05where\x12S\n" +
+	"\x04jobs\"\xa8\x01\n" +
+	"\x14MultiReadJobsRequest\x12;\n" +
+	"\x05where\x18\x01 \x01(\v2\x1d.rotaloom.commons.v1.JobWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12S\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\"\xfe\x01\n" +
 	"\x10MultiReadOptions\x12-\n" +
 	"\x0emodified_since\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rmodifiedSince\x12<\n" +
@@ -1528,40 +1582,40 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\bJobWhere\x12;\n" +
 	"\bfor_date\x18\x01 \x01(\v2 .rotaloom.commons.v1.JobsForDateR\aforDate\x121\n" +
 	"\x04span\x18\x02 \x01(\v2\x1d.rotaloom.commons.v1.JobsSpanR\x04span\x12K\n" +
-	"\x10all_jobs_by_span\x18\x03 \x01(\v2\".rotaloom.commons.v1.AllJobsBySpanR\rallJobsBySpan\")\n" +
-	"\vJobsForDate\x12\x1a\n" +
-	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"Y\n" +
-	"\rAllJobsBySpan\x12%\n" +
+	"\x10all_jobs_by_span\x18\x03 \x01(\v2\".rotaloom.commons.v1.AllJobsBySpanR\rallJobsBySpan\"+\n" +
+	"\vJobsForDate\x12\x1c\n" +
+	"\x04date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\"]\n" +
+	"\rAllJobsBySpan\x12'\n" +
 	"\n" +
-	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"\x8d\x02\n" +
-	"\bJobsSpan\x12%\n" +
+	"start_date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\"\x91\x02\n" +
+	"\bJobsSpan\x12'\n" +
 	"\n" +
-	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x120\n" +
+	"start_date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\x120\n" +
 	"\ajob_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06jobRef\x12X\n" +
 	"\bjob_refs\x18\x04 \x01(\v2\x1b.rotaloom.common.v1.RefListB \xa2\xbb\x18\x1c\n" +
 	"\x1a\b\x88'\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\x04jobsR\ajobRefs\x12+\n" +
-	"\rrevision_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDate\"`\n" +
-	"\x16ReadLocationJobRequest\x12F\n" +
-	"\ffor_location\x18\x01 \x01(\v2#.rotaloom.commons.v1.JobForLocationR\vforLocation\"h\n" +
-	"\x0eJobForLocation\x12\x1a\n" +
-	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\"9\n" +
+	"\rrevision_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDate\"h\n" +
+	"\x16ReadLocationJobRequest\x12N\n" +
+	"\ffor_location\x18\x01 \x01(\v2#.rotaloom.commons.v1.JobForLocationB\x06\xa2\xbb\x18\x02h\x01R\vforLocation\"r\n" +
+	"\x0eJobForLocation\x12\x1c\n" +
+	"\x04date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12B\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\vlocationRef\"9\n" +
 	"\vLocationJob\x12*\n" +
 	"\x03job\x18\x01 \x01(\v2\x18.rotaloom.commons.v1.JobR\x03job\"X\n" +
 	"\x19GetJobByExternalIdRequest\x12\x1f\n" +
 	"\vexternal_id\x18\x01 \x01(\tR\n" +
 	"externalId\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"]\n" +
-	"\x1eMultiReadJobExternalIdsRequest\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.ExternalIdsWhereR\x05where\"{\n" +
-	"\x10ExternalIdsWhere\x12\x1a\n" +
-	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12K\n" +
-	"\fexternal_ids\x18\x02 \x03(\tB(\xa2\xbb\x18$\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"e\n" +
+	"\x1eMultiReadJobExternalIdsRequest\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.ExternalIdsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x7f\n" +
+	"\x10ExternalIdsWhere\x12\x1c\n" +
+	"\x04date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12M\n" +
+	"\fexternal_ids\x18\x02 \x03(\tB*\xa2\xbb\x18&\n" +
 	"\"\b\x88'\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\fexternal idsR\vexternalIds\"\xa6\x01\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\fexternal idsh\x01R\vexternalIds\"\xa6\x01\n" +
 	"\x15JobExternalIdMappings\x12E\n" +
 	"\bmappings\x18\x01 \x03(\v2).rotaloom.commons.v1.JobExternalIdMappingR\bmappings\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"q\n" +
@@ -1569,13 +1623,13 @@ const file_rotaloom_commons_v1_job_proto_rawDesc = "" +
 	"\vexternal_id\x18\x01 \x01(\tR\n" +
 	"externalId\x128\n" +
 	"\vgeneric_job\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
-	"genericJob\"^\n" +
-	"\x1dMultiReadPersistentIdsRequest\x12=\n" +
-	"\x05where\x18\x01 \x01(\v2'.rotaloom.commons.v1.PersistentIdsWhereR\x05where\"g\n" +
-	"\x12PersistentIdsWhere\x12Q\n" +
-	"\x0epersistent_ids\x18\x01 \x03(\tB*\xa2\xbb\x18&\n" +
+	"genericJob\"f\n" +
+	"\x1dMultiReadPersistentIdsRequest\x12E\n" +
+	"\x05where\x18\x01 \x01(\v2'.rotaloom.commons.v1.PersistentIdsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"i\n" +
+	"\x12PersistentIdsWhere\x12S\n" +
+	"\x0epersistent_ids\x18\x01 \x03(\tB,\xa2\xbb\x18(\n" +
 	"$\b\x88'\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0epersistent idsR\rpersistentIds\"\xb4\x01\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0epersistent idsh\x01R\rpersistentIds\"\xb4\x01\n" +
 	"\x14PersistentIdMappings\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12:\n" +
 	"\adetails\x18\x02 \x01(\v2 .rotaloom.common.v1.ErrorDetailsR\adetails\x127\n" +

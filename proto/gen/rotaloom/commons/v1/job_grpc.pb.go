@@ -44,13 +44,15 @@ const (
 // JobService manages jobs. The properties of a job are effective-dated: they apply from
 // an effective date, which is included, to an expiration date, which is not.
 type JobServiceClient interface {
-	// Retrieves the job that has the given name on a date.
+	// Retrieves the job that has the given name on a date. Without such a job, the status is 404.
 	FindJob(ctx context.Context, in *FindJobRequest, opts ...grpc.CallOption) (*Job, error)
-	// Creates a job.
+	// Creates a job. It exists from the effective date on, by default on all days.
 	CreateJob(ctx context.Context, in *Job, opts ...grpc.CallOption) (*Job, error)
-	// Deletes the job that has the given name on a date, with all its revisions.
+	// Deletes the job that has the given name on a date, with all its revisions. The request is
+	// refused if a location uses the job.
 	DeleteJobByName(ctx context.Context, in *FindJobRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves a job as it is on a date. The default date is today.
+	// Retrieves a job as it is on a date. The default date is today. If the job does not exist on
+	// the date, the status is 400.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*Job, error)
 	// Changes the given properties of a job, on the days from the effective date to the
 	// expiration date. Without these dates, on all days.
@@ -58,11 +60,14 @@ type JobServiceClient interface {
 	// Deletes a job with all its revisions. The request is refused if a location uses the
 	// job.
 	DeleteJob(ctx context.Context, in *DeleteJobRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves jobs by exactly one criterion, at most 5,000.
+	// Retrieves jobs by exactly one criterion, at most 5,000. The jobs are ordered by name, and
+	// the revisions of a job by date.
 	MultiReadJobs(ctx context.Context, in *MultiReadJobsRequest, opts ...grpc.CallOption) (*JobList, error)
-	// Retrieves the job of a location on a date.
+	// Retrieves the job of a location on a date. The response is empty if the location has no
+	// job.
 	ReadLocationJob(ctx context.Context, in *ReadLocationJobRequest, opts ...grpc.CallOption) (*LocationJob, error)
-	// Finds a job by its external id on a date.
+	// Finds a job by its external id on a date. The response has the id and the name; without
+	// such a job, the status is 404.
 	GetJobByExternalId(ctx context.Context, in *GetJobByExternalIdRequest, opts ...grpc.CallOption) (*v1.Ref, error)
 	// Finds jobs by their external ids on a date. The status is 207 if some are unknown.
 	MultiReadJobExternalIds(ctx context.Context, in *MultiReadJobExternalIdsRequest, opts ...grpc.CallOption) (*JobExternalIdMappings, error)
@@ -207,13 +212,15 @@ func (c *jobServiceClient) ResolveJobCodes(ctx context.Context, in *ResolveJobCo
 // JobService manages jobs. The properties of a job are effective-dated: they apply from
 // an effective date, which is included, to an expiration date, which is not.
 type JobServiceServer interface {
-	// Retrieves the job that has the given name on a date.
+	// Retrieves the job that has the given name on a date. Without such a job, the status is 404.
 	FindJob(context.Context, *FindJobRequest) (*Job, error)
-	// Creates a job.
+	// Creates a job. It exists from the effective date on, by default on all days.
 	CreateJob(context.Context, *Job) (*Job, error)
-	// Deletes the job that has the given name on a date, with all its revisions.
+	// Deletes the job that has the given name on a date, with all its revisions. The request is
+	// refused if a location uses the job.
 	DeleteJobByName(context.Context, *FindJobRequest) (*emptypb.Empty, error)
-	// Retrieves a job as it is on a date. The default date is today.
+	// Retrieves a job as it is on a date. The default date is today. If the job does not exist on
+	// the date, the status is 400.
 	GetJob(context.Context, *GetJobRequest) (*Job, error)
 	// Changes the given properties of a job, on the days from the effective date to the
 	// expiration date. Without these dates, on all days.
@@ -221,11 +228,14 @@ type JobServiceServer interface {
 	// Deletes a job with all its revisions. The request is refused if a location uses the
 	// job.
 	DeleteJob(context.Context, *DeleteJobRequest) (*emptypb.Empty, error)
-	// Retrieves jobs by exactly one criterion, at most 5,000.
+	// Retrieves jobs by exactly one criterion, at most 5,000. The jobs are ordered by name, and
+	// the revisions of a job by date.
 	MultiReadJobs(context.Context, *MultiReadJobsRequest) (*JobList, error)
-	// Retrieves the job of a location on a date.
+	// Retrieves the job of a location on a date. The response is empty if the location has no
+	// job.
 	ReadLocationJob(context.Context, *ReadLocationJobRequest) (*LocationJob, error)
-	// Finds a job by its external id on a date.
+	// Finds a job by its external id on a date. The response has the id and the name; without
+	// such a job, the status is 404.
 	GetJobByExternalId(context.Context, *GetJobByExternalIdRequest) (*v1.Ref, error)
 	// Finds jobs by their external ids on a date. The status is 207 if some are unknown.
 	MultiReadJobExternalIds(context.Context, *MultiReadJobExternalIdsRequest) (*JobExternalIdMappings, error)

@@ -224,9 +224,11 @@ func (x *ResolvedLocation) GetJob() *Job {
 
 type FindLocationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Path  string                 `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
-	// ORG or FORECAST. Both contexts have the same tree.
-	Context       string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	// The path of the location on the date: the names from the top of the tree, with slashes.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The context of the tree. Both contexts have the same tree.
+	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	// The date of the path.
 	Date          string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -284,10 +286,13 @@ func (x *FindLocationRequest) GetDate() string {
 }
 
 type GetLocationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Context       string                 `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
-	Date          string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The context of the tree. Both contexts have the same tree, so that it may be absent.
+	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	// The date of the revision. The default is today in UTC.
+	Date          string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -344,9 +349,11 @@ func (x *GetLocationRequest) GetDate() string {
 }
 
 type WriteLocationsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *LocationList          `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Body  *LocationList          `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the other locations are still written if one of them fails. The default is false:
+	// one error fails the whole request.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -450,39 +457,69 @@ func (x *LocationList) GetFailure() *v1.ErrorBody {
 // Location is a revision of a location: its properties from the effective date to the day
 // before the expiration date.
 type Location struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	NodeId *int64                 `protobuf:"varint,1,opt,name=node_id,json=nodeId,proto3,oneof" json:"node_id,omitempty"`
-	// The name, which is unique below the same parent on every day. It must not contain a
-	// slash.
-	Name           *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	FullName       *string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3,oneof" json:"full_name,omitempty"`
-	Description    *string `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	EffectiveDate  string  `protobuf:"bytes,5,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string  `protobuf:"bytes,6,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	// The names from the top of the tree down, on the requested day. Ignored in requests.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location, given by the server. Not permitted in the creation of a location;
+	// required in a change.
+	NodeId *int64 `protobuf:"varint,1,opt,name=node_id,json=nodeId,proto3,oneof" json:"node_id,omitempty"`
+	// The name, up to 200 characters, which is unique below the same parent on every day. It must
+	// not contain a slash. Required in the creation of a location.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// A longer name, up to 1,000 characters. Without one, it is the name.
+	FullName *string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3,oneof" json:"full_name,omitempty"`
+	// A text for readers, up to 1,000 characters. Empty in responses if there is none.
+	Description *string `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// The first day of the revision. The default in requests is 1900-01-01; in a change without
+	// dates, all days of the location change.
+	EffectiveDate string `protobuf:"bytes,5,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last day of the revision; 3000-01-01 means no end, which is the default.
+	ExpirationDate string `protobuf:"bytes,6,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// Only in responses: the names from the top of the tree down to the location, with slashes,
+	// on the requested day. Ignored in requests.
 	OrgPath string `protobuf:"bytes,7,opt,name=org_path,json=orgPath,proto3" json:"org_path,omitempty"`
-	// The parent. At the top of the tree, {"id": 0, "qualifier": "/"}, also in requests.
-	ParentNodeRef  *v1.Ref `protobuf:"bytes,8,opt,name=parent_node_ref,json=parentNodeRef,proto3" json:"parent_node_ref,omitempty"`
+	// The parent, by id or by path as qualifier. At the top of the tree, {"id": 0, "qualifier":
+	// "/"}, also in requests. Without a parent, a new location is at the top.
+	ParentNodeRef *v1.Ref `protobuf:"bytes,8,opt,name=parent_node_ref,json=parentNodeRef,proto3" json:"parent_node_ref,omitempty"`
+	// The type of the location, by id or by name as qualifier. The type must be in effect on the
+	// first day of the change.
 	OrgNodeTypeRef *v1.Ref `protobuf:"bytes,9,opt,name=org_node_type_ref,json=orgNodeTypeRef,proto3" json:"org_node_type_ref,omitempty"`
-	ContextRef     *v1.Ref `protobuf:"bytes,10,opt,name=context_ref,json=contextRef,proto3" json:"context_ref,omitempty"`
-	CostCenterRef  *v1.Ref `protobuf:"bytes,11,opt,name=cost_center_ref,json=costCenterRef,proto3" json:"cost_center_ref,omitempty"`
-	CurrencyRef    *v1.Ref `protobuf:"bytes,12,opt,name=currency_ref,json=currencyRef,proto3" json:"currency_ref,omitempty"`
-	// The job that is done at the location. A location with a job is a job at a place.
+	// Only in responses: always {"id": 1, "qualifier": "ORG"}. Ignored in requests.
+	ContextRef *v1.Ref `protobuf:"bytes,10,opt,name=context_ref,json=contextRef,proto3" json:"context_ref,omitempty"`
+	// The cost center of the location. It is stored as it was sent. Data elements of locations
+	// and persons show it.
+	CostCenterRef *v1.Ref `protobuf:"bytes,11,opt,name=cost_center_ref,json=costCenterRef,proto3" json:"cost_center_ref,omitempty"`
+	// The currency of the location. It is stored as it was sent.
+	CurrencyRef *v1.Ref `protobuf:"bytes,12,opt,name=currency_ref,json=currencyRef,proto3" json:"currency_ref,omitempty"`
+	// The job that is done at the location, by id or by name as qualifier. A location with a job
+	// is a job at a place.
 	GenericJobRef *v1.Ref `protobuf:"bytes,13,opt,name=generic_job_ref,json=genericJobRef,proto3" json:"generic_job_ref,omitempty"`
-	TimezoneRef   *v1.Ref `protobuf:"bytes,14,opt,name=timezone_ref,json=timezoneRef,proto3" json:"timezone_ref,omitempty"`
-	// Set on creation and never changed. The default is a generated id.
-	PersistentId string  `protobuf:"bytes,15,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
-	ExternalId   *string `protobuf:"bytes,16,opt,name=external_id,json=externalId,proto3,oneof" json:"external_id,omitempty"`
-	Address      *string `protobuf:"bytes,17,opt,name=address,proto3,oneof" json:"address,omitempty"`
-	Color        *string `protobuf:"bytes,18,opt,name=color,proto3,oneof" json:"color,omitempty"`
-	// Whether the location has no earlier, or no later, revision. Ignored in requests.
+	// The time zone of the location, stored as it was sent. The list of time zones finds it by
+	// locationId; the qualifier is an IANA name or a short name ("Eastern").
+	TimezoneRef *v1.Ref `protobuf:"bytes,14,opt,name=timezone_ref,json=timezoneRef,proto3" json:"timezone_ref,omitempty"`
+	// An id that is the same in every copy of the tenant, up to 650 characters. Set on creation
+	// and never changed. The default is a generated id.
+	PersistentId string `protobuf:"bytes,15,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
+	// The id of the location in another system, up to 650 characters. Several locations may have
+	// the same one. An empty text removes it.
+	ExternalId *string `protobuf:"bytes,16,opt,name=external_id,json=externalId,proto3,oneof" json:"external_id,omitempty"`
+	// The address, in any form, up to 1,000 characters.
+	Address *string `protobuf:"bytes,17,opt,name=address,proto3,oneof" json:"address,omitempty"`
+	// The color in user interfaces, in any form, up to 1,000 characters. Schedules show it
+	// instead of the color of the job.
+	Color *string `protobuf:"bytes,18,opt,name=color,proto3,oneof" json:"color,omitempty"`
+	// Only in responses: whether the location has no earlier revision. Ignored in requests.
 	FirstRevision *bool `protobuf:"varint,19,opt,name=first_revision,json=firstRevision,proto3,oneof" json:"first_revision,omitempty"`
-	LastRevision  *bool `protobuf:"varint,20,opt,name=last_revision,json=lastRevision,proto3,oneof" json:"last_revision,omitempty"`
-	Transferable  *bool `protobuf:"varint,21,opt,name=transferable,proto3,oneof" json:"transferable,omitempty"`
-	// 0 to 100.
-	DirectWorkPercent   *int32 `protobuf:"varint,22,opt,name=direct_work_percent,json=directWorkPercent,proto3,oneof" json:"direct_work_percent,omitempty"`
+	// Only in responses: whether the location has no later revision. Ignored in requests.
+	LastRevision *bool `protobuf:"varint,20,opt,name=last_revision,json=lastRevision,proto3,oneof" json:"last_revision,omitempty"`
+	// Whether employees can be transferred to the location. Stored and returned, without an
+	// effect. The default is false.
+	Transferable *bool `protobuf:"varint,21,opt,name=transferable,proto3,oneof" json:"transferable,omitempty"`
+	// The share of direct work in percent, from 0 to 100. Stored and returned, without an effect.
+	DirectWorkPercent *int32 `protobuf:"varint,22,opt,name=direct_work_percent,json=directWorkPercent,proto3,oneof" json:"direct_work_percent,omitempty"`
+	// The share of indirect work in percent, from 0 to 100. Stored and returned, without an
+	// effect.
 	IndirectWorkPercent *int32 `protobuf:"varint,23,opt,name=indirect_work_percent,json=indirectWorkPercent,proto3,oneof" json:"indirect_work_percent,omitempty"`
-	// The locations from the top of the tree down to the location itself.
+	// Only in responses, and only with includeOrgPathDetails: the locations from the top of the
+	// tree down to the location itself, each with its path as qualifier.
 	OrgPathHierarchy []*v1.Ref `protobuf:"bytes,24,rep,name=org_path_hierarchy,json=orgPathHierarchy,proto3" json:"org_path_hierarchy,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -687,8 +724,9 @@ func (x *Location) GetOrgPathHierarchy() []*v1.Ref {
 }
 
 type MoveLocationsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Move          *LocationMove          `protobuf:"bytes,1,opt,name=move,proto3" json:"move,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations and their new parent.
+	Move          *LocationMove `protobuf:"bytes,1,opt,name=move,proto3" json:"move,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -732,9 +770,11 @@ func (x *MoveLocationsRequest) GetMove() *LocationMove {
 
 // LocationMove moves locations to a new parent.
 type LocationMove struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *MovedLocations        `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	Do            *LocationDestination   `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations to move.
+	Where *MovedLocations `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The new parent, and the days of the move.
+	Do            *LocationDestination `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -786,9 +826,11 @@ func (x *LocationMove) GetDo() *LocationDestination {
 // MovedLocations names the locations to move, by one of its properties. Their paths are
 // looked up on the start date of the move.
 type MovedLocations struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SourceRef     *v1.Ref                `protobuf:"bytes,1,opt,name=source_ref,json=sourceRef,proto3" json:"source_ref,omitempty"`
-	SourceRefs    *v1.RefList            `protobuf:"bytes,2,opt,name=source_refs,json=sourceRefs,proto3" json:"source_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The location to move, by id or by path as qualifier.
+	SourceRef *v1.Ref `protobuf:"bytes,1,opt,name=source_ref,json=sourceRef,proto3" json:"source_ref,omitempty"`
+	// Several locations to move, by ids or by paths as qualifiers.
+	SourceRefs    *v1.RefList `protobuf:"bytes,2,opt,name=source_refs,json=sourceRefs,proto3" json:"source_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -837,11 +879,13 @@ func (x *MovedLocations) GetSourceRefs() *v1.RefList {
 	return nil
 }
 
+// LocationDestination is the new parent of moved locations, and the days of the move.
 type LocationDestination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new parent. The default is the top of the tree.
+	// The new parent, by id or by path as qualifier. The default is the top of the tree.
 	DestinationRef *v1.Ref `protobuf:"bytes,1,opt,name=destination_ref,json=destinationRef,proto3" json:"destination_ref,omitempty"`
-	StartDate      string  `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The first day of the move. Earlier days stay as they were.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day of the move, after which the locations are below their former parents
 	// again. The default is no end.
 	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
@@ -901,8 +945,9 @@ func (x *LocationDestination) GetEndDate() string {
 }
 
 type CopyLocationsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Copy          *LocationCopy          `protobuf:"bytes,1,opt,name=copy,proto3" json:"copy,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations and the parent of the copies.
+	Copy          *LocationCopy `protobuf:"bytes,1,opt,name=copy,proto3" json:"copy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -946,9 +991,11 @@ func (x *CopyLocationsRequest) GetCopy() *LocationCopy {
 
 // LocationCopy copies locations to a parent.
 type LocationCopy struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *CopiedLocations       `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	Do            *CopyDestination       `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations to copy. The locations below them are copied, too.
+	Where *CopiedLocations `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The parent, the days and the name of the copies.
+	Do            *CopyDestination `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1000,9 +1047,11 @@ func (x *LocationCopy) GetDo() *CopyDestination {
 // CopiedLocations names the locations to copy, by one of its properties. Their paths are
 // looked up on the start date.
 type CopiedLocations struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SourceRef     *v1.Ref                `protobuf:"bytes,1,opt,name=source_ref,json=sourceRef,proto3" json:"source_ref,omitempty"`
-	SourceRefs    *v1.RefList            `protobuf:"bytes,2,opt,name=source_refs,json=sourceRefs,proto3" json:"source_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The location to copy, by id or by path as qualifier.
+	SourceRef *v1.Ref `protobuf:"bytes,1,opt,name=source_ref,json=sourceRef,proto3" json:"source_ref,omitempty"`
+	// Several locations to copy, by ids or by paths as qualifiers.
+	SourceRefs    *v1.RefList `protobuf:"bytes,2,opt,name=source_refs,json=sourceRefs,proto3" json:"source_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1051,11 +1100,13 @@ func (x *CopiedLocations) GetSourceRefs() *v1.RefList {
 	return nil
 }
 
+// CopyDestination is the parent, the days and the name of copies.
 type CopyDestination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The parent of the copies. The default is the top of the tree.
+	// The parent of the copies, by id or by path as qualifier. The default is the top of the
+	// tree.
 	DestinationRef *v1.Ref `protobuf:"bytes,1,opt,name=destination_ref,json=destinationRef,proto3" json:"destination_ref,omitempty"`
-	// The first day of the copies.
+	// The first day of the copies. They have the properties of the originals on this day.
 	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day of the copies. The default is no end.
 	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
@@ -1125,8 +1176,9 @@ func (x *CopyDestination) GetName() string {
 }
 
 type MultiDeleteLocationsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *LocationDeletion      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations to delete.
+	Where         *LocationDeletion `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1168,10 +1220,12 @@ func (x *MultiDeleteLocationsRequest) GetWhere() *LocationDeletion {
 	return nil
 }
 
+// LocationDeletion names the locations to delete, and the day.
 type LocationDeletion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Nodes *v1.RefList            `protobuf:"bytes,1,opt,name=nodes,proto3" json:"nodes,omitempty"`
-	// The first day without the locations.
+	// The locations, by ids or by paths as qualifiers. Paths are looked up on forDate, or today.
+	Nodes *v1.RefList `protobuf:"bytes,1,opt,name=nodes,proto3" json:"nodes,omitempty"`
+	// The first day without the locations. Without it, the locations are deleted on all days.
 	ForDate       string `protobuf:"bytes,2,opt,name=for_date,json=forDate,proto3" json:"for_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1222,9 +1276,10 @@ func (x *LocationDeletion) GetForDate() string {
 }
 
 type MultiReadLocationsRequest struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Where            *LocationWhere         `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	MultiReadOptions *MultiReadOptions      `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations to read.
+	Where            *LocationWhere    `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	MultiReadOptions *MultiReadOptions `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
 	// The number of the page, from 0. The last page is the first one with fewer than count
 	// locations. Not permitted together with stopTraversal.
 	Index *int64 `protobuf:"varint,3,opt,name=index,proto3,oneof" json:"index,omitempty"`
@@ -1308,18 +1363,27 @@ func (x *MultiReadLocationsRequest) GetAfter() string {
 
 // LocationWhere has exactly one criterion.
 type LocationWhere struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	Query               *LocationQuery         `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
-	DescendantsOf       *LocationsOf           `protobuf:"bytes,2,opt,name=descendants_of,json=descendantsOf,proto3" json:"descendants_of,omitempty"`
-	DescendantsOfDuring *LocationsOfDuring     `protobuf:"bytes,3,opt,name=descendants_of_during,json=descendantsOfDuring,proto3" json:"descendants_of_during,omitempty"`
-	ChildrenOf          *LocationsOf           `protobuf:"bytes,4,opt,name=children_of,json=childrenOf,proto3" json:"children_of,omitempty"`
-	ChildrenOfDuring    *LocationsOfDuring     `protobuf:"bytes,5,opt,name=children_of_during,json=childrenOfDuring,proto3" json:"children_of_during,omitempty"`
-	AncestorsOf         *LocationsOf           `protobuf:"bytes,6,opt,name=ancestors_of,json=ancestorsOf,proto3" json:"ancestors_of,omitempty"`
-	ParentOf            *LocationsOf           `protobuf:"bytes,7,opt,name=parent_of,json=parentOf,proto3" json:"parent_of,omitempty"`
-	LocationSet         *LocationsOfSet        `protobuf:"bytes,8,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
-	LocationsSpan       *LocationsSpan         `protobuf:"bytes,9,opt,name=locations_span,json=locationsSpan,proto3" json:"locations_span,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations whose names begin with a text, or the location with a path.
+	Query *LocationQuery `protobuf:"bytes,1,opt,name=query,proto3" json:"query,omitempty"`
+	// The locations below a location on a day, at any depth.
+	DescendantsOf *LocationsOf `protobuf:"bytes,2,opt,name=descendants_of,json=descendantsOf,proto3" json:"descendants_of,omitempty"`
+	// The locations below a location on any day of a span, at any depth.
+	DescendantsOfDuring *LocationsOfDuring `protobuf:"bytes,3,opt,name=descendants_of_during,json=descendantsOfDuring,proto3" json:"descendants_of_during,omitempty"`
+	// The locations directly below locations on a day.
+	ChildrenOf *LocationsOf `protobuf:"bytes,4,opt,name=children_of,json=childrenOf,proto3" json:"children_of,omitempty"`
+	// The locations directly below locations on any day of a span.
+	ChildrenOfDuring *LocationsOfDuring `protobuf:"bytes,5,opt,name=children_of_during,json=childrenOfDuring,proto3" json:"children_of_during,omitempty"`
+	// The locations above a location on a day, up to the top of the tree.
+	AncestorsOf *LocationsOf `protobuf:"bytes,6,opt,name=ancestors_of,json=ancestorsOf,proto3" json:"ancestors_of,omitempty"`
+	// The location directly above a location on a day.
+	ParentOf *LocationsOf `protobuf:"bytes,7,opt,name=parent_of,json=parentOf,proto3" json:"parent_of,omitempty"`
+	// The locations of a location set.
+	LocationSet *LocationsOfSet `protobuf:"bytes,8,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
+	// The revisions of named locations on the days of a span.
+	LocationsSpan *LocationsSpan `protobuf:"bytes,9,opt,name=locations_span,json=locationsSpan,proto3" json:"locations_span,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LocationWhere) Reset() {
@@ -1419,12 +1483,14 @@ func (x *LocationWhere) GetLocationsSpan() *LocationsSpan {
 // text contains a slash, it finds the location with that path; "/" finds the top of the
 // tree.
 type LocationQuery struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Context string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Date    string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	Q       string                 `protobuf:"bytes,3,opt,name=q,proto3" json:"q,omitempty"`
-	// Accepted and has no effect. All callers who may read locations may read every
-	// location.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The context of the tree. Both contexts have the same tree.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The day of the names and paths.
+	Date string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// The beginning of a name in any case, a path with a slash, or "/" for the top of the tree.
+	Q string `protobuf:"bytes,3,opt,name=q,proto3" json:"q,omitempty"`
+	// Has no effect, because all callers who may read locations may read every location.
 	OrgMapGroupContext string `protobuf:"bytes,4,opt,name=org_map_group_context,json=orgMapGroupContext,proto3" json:"org_map_group_context,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -1490,15 +1556,19 @@ func (x *LocationQuery) GetOrgMapGroupContext() string {
 
 // LocationsOf selects locations by their position in the tree on a date.
 type LocationsOf struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Context string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Date    string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	// The qualifier / stands for the top of the tree, below which all locations are. Only
-	// searches for descendants and children begin there.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The context of the tree. Both contexts have the same tree.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The day of the tree.
+	Date string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// The location, by id or by path as qualifier. The qualifier / stands for the top of the
+	// tree, below which all locations are. Only searches for descendants and children begin
+	// there.
 	LocationRef *v1.Ref `protobuf:"bytes,3,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
-	// For children_of only.
+	// Several locations, instead of locationRef. For childrenOf only.
 	LocationRefs *v1.RefList `protobuf:"bytes,4,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
-	// Returns only locations of these types.
+	// Returns only locations of these types, by ids or by names as qualifiers. An empty list
+	// means all types.
 	IncludeLocationTypes *v1.RefList `protobuf:"bytes,5,opt,name=include_location_types,json=includeLocationTypes,proto3" json:"include_location_types,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -1572,17 +1642,23 @@ func (x *LocationsOf) GetIncludeLocationTypes() *v1.RefList {
 // LocationsOfDuring selects locations by their position in the tree on any day of a span.
 // The last day is included.
 type LocationsOfDuring struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Context   string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	StartDate string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// The qualifier / stands for the top of the tree, below which all locations are. Only
-	// searches for descendants and children begin there.
-	LocationRef          *v1.Ref     `protobuf:"bytes,4,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
-	LocationRefs         *v1.RefList `protobuf:"bytes,5,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The context of the tree. Both contexts have the same tree.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The first day of the span. Paths are looked up on this day.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day of the span, included.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The location, by id or by path as qualifier. The qualifier / stands for the top of the
+	// tree, below which all locations are.
+	LocationRef *v1.Ref `protobuf:"bytes,4,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	// Several locations, instead of locationRef.
+	LocationRefs *v1.RefList `protobuf:"bytes,5,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
+	// Returns only locations of these types, by ids or by names as qualifiers. An empty list
+	// means all types.
 	IncludeLocationTypes *v1.RefList `protobuf:"bytes,6,opt,name=include_location_types,json=includeLocationTypes,proto3" json:"include_location_types,omitempty"`
-	// For descendants_of_during only: leaves out the locations below a location of an
-	// included type. Has no effect without types.
+	// For descendantsOfDuring only: leaves out the locations below a location of an included
+	// type. Has no effect without types. The default is false.
 	StopTraversal *bool `protobuf:"varint,8,opt,name=stop_traversal,json=stopTraversal,proto3,oneof" json:"stop_traversal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1667,17 +1743,23 @@ func (x *LocationsOfDuring) GetStopTraversal() bool {
 	return false
 }
 
+// LocationsOfSet selects the locations of a location set.
 type LocationsOfSet struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Context        string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Date           string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	LocationSetRef *v1.Ref                `protobuf:"bytes,3,opt,name=location_set_ref,json=locationSetRef,proto3" json:"location_set_ref,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The context of the tree. Both contexts have the same tree.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The day of the locations. Required without span, and ignored with it.
+	Date string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// The location set, by id or by name as qualifier. If several sets have the name, the oldest
+	// one is used.
+	LocationSetRef *v1.Ref `protobuf:"bytes,3,opt,name=location_set_ref,json=locationSetRef,proto3" json:"location_set_ref,omitempty"`
 	// Returns the locations of these types that are in the set or below locations of the
 	// set.
-	ExpandToLocationTypes *v1.RefList   `protobuf:"bytes,4,opt,name=expand_to_location_types,json=expandToLocationTypes,proto3" json:"expand_to_location_types,omitempty"`
-	Span                  *LocationSpan `protobuf:"bytes,5,opt,name=span,proto3" json:"span,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	ExpandToLocationTypes *v1.RefList `protobuf:"bytes,4,opt,name=expand_to_location_types,json=expandToLocationTypes,proto3" json:"expand_to_location_types,omitempty"`
+	// The days of the locations, instead of date.
+	Span          *LocationSpan `protobuf:"bytes,5,opt,name=span,proto3" json:"span,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LocationsOfSet) Reset() {
@@ -1747,9 +1829,11 @@ func (x *LocationsOfSet) GetSpan() *LocationSpan {
 
 // LocationSpan is a range of days. The last day is included.
 type LocationSpan struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Start         string                 `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
-	End           string                 `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	Start string `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
+	// The last day, included.
+	End           string `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1798,13 +1882,21 @@ func (x *LocationSpan) GetEnd() string {
 	return ""
 }
 
+// LocationsSpan selects the revisions of named locations that apply on at least one day of the
+// span.
 type LocationsSpan struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	Context      string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	StartDate    string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate      string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	LocationRef  *v1.Ref                `protobuf:"bytes,4,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
-	LocationRefs *v1.RefList            `protobuf:"bytes,5,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The context of the tree. Both contexts have the same tree.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The first day of the span.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day of the span, included.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The location, by id or by path as qualifier. The request has exactly one of locationRef and
+	// locationRefs.
+	LocationRef *v1.Ref `protobuf:"bytes,4,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	// Several locations, by ids or by paths as qualifiers.
+	LocationRefs *v1.RefList `protobuf:"bytes,5,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
 	// The day on which qualifiers are looked up. The default is the start date.
 	RevisionDate  string `protobuf:"bytes,6,opt,name=revision_date,json=revisionDate,proto3" json:"revision_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1884,7 +1976,8 @@ func (x *LocationsSpan) GetRevisionDate() string {
 }
 
 type MultiReadLocationExternalIdsRequest struct {
-	state         protoimpl.MessageState    `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The external ids to look up.
 	Where         *LocationExternalIdsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1927,11 +2020,14 @@ func (x *MultiReadLocationExternalIdsRequest) GetWhere() *LocationExternalIdsWhe
 	return nil
 }
 
+// LocationExternalIdsWhere names locations by ids of another system.
 type LocationExternalIdsWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// ORG or FORECAST. Both contexts have the same tree.
-	Context       string                  `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	Date          string                  `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// The context of the tree. Both contexts have the same tree, so that it may be absent.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The date of the external ids.
+	Date string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// The external ids to look up.
 	ExternalPaths []*LocationExternalPath `protobuf:"bytes,3,rep,name=external_paths,json=externalPaths,proto3" json:"external_paths,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1992,8 +2088,9 @@ func (x *LocationExternalIdsWhere) GetExternalPaths() []*LocationExternalPath {
 // below it. If several locations have the external id, the oldest one that has such a
 // location below it is used.
 type LocationExternalPath struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	ExternalId string                 `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The external id of the location, or of a location above it.
+	ExternalId string `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
 	// The names from the location with the external id down to the named location,
 	// separated by slashes: "North/Store 12".
 	LocalPath     string `protobuf:"bytes,2,opt,name=local_path,json=localPath,proto3" json:"local_path,omitempty"`
@@ -2046,7 +2143,8 @@ func (x *LocationExternalPath) GetLocalPath() string {
 }
 
 type MultiReadLocationPersistentIdsRequest struct {
-	state         protoimpl.MessageState      `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persistent ids to look up.
 	Where         *LocationPersistentIdsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2089,10 +2187,12 @@ func (x *MultiReadLocationPersistentIdsRequest) GetWhere() *LocationPersistentId
 	return nil
 }
 
+// LocationPersistentIdsWhere names locations by persistent ids.
 type LocationPersistentIdsWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// ORG or FORECAST. Both contexts have the same tree.
-	Context       string   `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The context of the tree. Both contexts have the same tree, so that it may be absent.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The persistent ids to look up.
 	PersistentIds []string `protobuf:"bytes,2,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2143,7 +2243,8 @@ func (x *LocationPersistentIdsWhere) GetPersistentIds() []string {
 }
 
 type LocationExternalIdMappings struct {
-	state         protoimpl.MessageState       `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One item for each external id, in the order of the request.
 	Mappings      []*LocationExternalIdMapping `protobuf:"bytes,1,rep,name=mappings,proto3" json:"mappings,omitempty"`
 	Failure       *v1.ErrorBody                `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2194,11 +2295,14 @@ func (x *LocationExternalIdMappings) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// LocationExternalIdMapping is the location with an external id.
 type LocationExternalIdMapping struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The external id in the request.
-	ExternalId    string  `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
-	LocalPath     string  `protobuf:"bytes,3,opt,name=local_path,json=localPath,proto3" json:"local_path,omitempty"`
+	ExternalId string `protobuf:"bytes,1,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	// The local path in the request. Absent if it is empty.
+	LocalPath string `protobuf:"bytes,3,opt,name=local_path,json=localPath,proto3" json:"local_path,omitempty"`
+	// The location: its id, and its path as qualifier.
 	LocationRef   *v1.Ref `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2273,14 +2377,14 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"asked_path\x18\x01 \x01(\tR\taskedPath\x129\n" +
 	"\blocation\x18\x02 \x01(\v2\x1d.rotaloom.commons.v1.LocationR\blocation\x125\n" +
 	"\x04type\x18\x03 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\x04type\x12*\n" +
-	"\x03job\x18\x04 \x01(\v2\x18.rotaloom.commons.v1.JobR\x03job\"_\n" +
-	"\x13FindLocationRequest\x12\x12\n" +
-	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
-	"\acontext\x18\x02 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"Z\n" +
+	"\x03job\x18\x04 \x01(\v2\x18.rotaloom.commons.v1.JobR\x03job\"\x80\x01\n" +
+	"\x13FindLocationRequest\x12\x1a\n" +
+	"\x04path\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04path\x12/\n" +
+	"\acontext\x18\x02 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ORGb\bFORECASTh\x01R\acontext\x12\x1c\n" +
+	"\x04date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\"o\n" +
 	"\x12GetLocationRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
-	"\acontext\x18\x02 \x01(\tR\acontext\x12\x1a\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12-\n" +
+	"\acontext\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0fb\x03ORGb\bFORECASTR\acontext\x12\x1a\n" +
 	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"\x90\x01\n" +
 	"\x15WriteLocationsRequest\x125\n" +
 	"\x04body\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationListR\x04body\x12,\n" +
@@ -2336,29 +2440,29 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\x0e_last_revisionB\x0f\n" +
 	"\r_transferableB\x16\n" +
 	"\x14_direct_work_percentB\x18\n" +
-	"\x16_indirect_work_percent\"M\n" +
-	"\x14MoveLocationsRequest\x125\n" +
-	"\x04move\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationMoveR\x04move\"\x83\x01\n" +
-	"\fLocationMove\x129\n" +
-	"\x05where\x18\x01 \x01(\v2#.rotaloom.commons.v1.MovedLocationsR\x05where\x128\n" +
-	"\x02do\x18\x02 \x01(\v2(.rotaloom.commons.v1.LocationDestinationR\x02do\"\xad\x01\n" +
+	"\x16_indirect_work_percent\"U\n" +
+	"\x14MoveLocationsRequest\x12=\n" +
+	"\x04move\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationMoveB\x06\xa2\xbb\x18\x02h\x01R\x04move\"\x93\x01\n" +
+	"\fLocationMove\x12A\n" +
+	"\x05where\x18\x01 \x01(\v2#.rotaloom.commons.v1.MovedLocationsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12@\n" +
+	"\x02do\x18\x02 \x01(\v2(.rotaloom.commons.v1.LocationDestinationB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xad\x01\n" +
 	"\x0eMovedLocations\x126\n" +
 	"\n" +
 	"source_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tsourceRef\x12c\n" +
 	"\vsource_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xe8\a\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\n" +
-	"sourceRefs\"\xa1\x01\n" +
+	"sourceRefs\"\xa3\x01\n" +
 	"\x13LocationDestination\x12@\n" +
-	"\x0fdestination_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edestinationRef\x12%\n" +
+	"\x0fdestination_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edestinationRef\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"M\n" +
-	"\x14CopyLocationsRequest\x125\n" +
-	"\x04copy\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationCopyR\x04copy\"\xbd\x02\n" +
-	"\fLocationCopy\x12:\n" +
-	"\x05where\x18\x01 \x01(\v2$.rotaloom.commons.v1.CopiedLocationsR\x05where\x124\n" +
-	"\x02do\x18\x02 \x01(\v2$.rotaloom.commons.v1.CopyDestinationR\x02do:\xba\x01\xa2\xbb\x18\xb5\x01\x1a\xb2\x01\b\xe8\a\x12\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"U\n" +
+	"\x14CopyLocationsRequest\x12=\n" +
+	"\x04copy\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationCopyB\x06\xa2\xbb\x18\x02h\x01R\x04copy\"\xcd\x02\n" +
+	"\fLocationCopy\x12B\n" +
+	"\x05where\x18\x01 \x01(\v2$.rotaloom.commons.v1.CopiedLocationsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12<\n" +
+	"\x02do\x18\x02 \x01(\v2$.rotaloom.commons.v1.CopyDestinationB\x06\xa2\xbb\x18\x02h\x01R\x02do:\xba\x01\xa2\xbb\x18\xb5\x01\x1a\xb2\x01\b\xe8\a\x12\n" +
 	"WCO-103295\x18\x9d\x03J locations, with those below themRzService limits are exceeded: the locations have more than the allowed {max} with those below them. Copy them part by part.X\x01\"\xae\x01\n" +
 	"\x0fCopiedLocations\x126\n" +
 	"\n" +
@@ -2366,23 +2470,23 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\vsource_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\xe8\a\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\n" +
-	"sourceRefs\"\xbf\x01\n" +
+	"sourceRefs\"\xc1\x01\n" +
 	"\x0fCopyDestination\x12@\n" +
-	"\x0fdestination_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edestinationRef\x12%\n" +
+	"\x0fdestination_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0edestinationRef\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12\x17\n" +
 	"\x04name\x18\x04 \x01(\tH\x00R\x04name\x88\x01\x01B\a\n" +
-	"\x05_name\"Z\n" +
-	"\x1bMultiDeleteLocationsRequest\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationDeletionR\x05where\"\x8f\x01\n" +
-	"\x10LocationDeletion\x12X\n" +
-	"\x05nodes\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
+	"\x05_name\"b\n" +
+	"\x1bMultiDeleteLocationsRequest\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationDeletionB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x91\x01\n" +
+	"\x10LocationDeletion\x12Z\n" +
+	"\x05nodes\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB'\xa2\xbb\x18#\n" +
 	"\x1f\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\x05nodes\x12!\n" +
-	"\bfor_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aforDate\"\x9e\x03\n" +
-	"\x19MultiReadLocationsRequest\x128\n" +
-	"\x05where\x18\x01 \x01(\v2\".rotaloom.commons.v1.LocationWhereR\x05where\x12S\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\tlocationsh\x01R\x05nodes\x12!\n" +
+	"\bfor_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aforDate\"\xa6\x03\n" +
+	"\x19MultiReadLocationsRequest\x12@\n" +
+	"\x05where\x18\x01 \x01(\v2\".rotaloom.commons.v1.LocationWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12S\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\x12Y\n" +
 	"\x05index\x18\x03 \x01(\x03B>\xa2\xbb\x18:*8\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\xc0\xff\xff\xff\xdfA\x1a\tWFP-90010*\x19{name} must be 0 or more.H\x00R\x05index\x88\x01\x01\x12^\n" +
 	"\x05count\x18\x04 \x01(\x03BC\xa2\xbb\x18?*=\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWFP-90010*\x1e{name} must be {min} to {max}.H\x01R\x05count\x88\x01\x01\x12\x19\n" +
@@ -2400,27 +2504,27 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"\fancestors_of\x18\x06 \x01(\v2 .rotaloom.commons.v1.LocationsOfR\vancestorsOf\x12=\n" +
 	"\tparent_of\x18\a \x01(\v2 .rotaloom.commons.v1.LocationsOfR\bparentOf\x12F\n" +
 	"\flocation_set\x18\b \x01(\v2#.rotaloom.commons.v1.LocationsOfSetR\vlocationSet\x12I\n" +
-	"\x0elocations_span\x18\t \x01(\v2\".rotaloom.commons.v1.LocationsSpanR\rlocationsSpan\"\x86\x01\n" +
-	"\rLocationQuery\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12\f\n" +
-	"\x01q\x18\x03 \x01(\tR\x01q\x121\n" +
-	"\x15org_map_group_context\x18\x04 \x01(\tR\x12orgMapGroupContext\"\xe7\x02\n" +
-	"\vLocationsOf\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12:\n" +
+	"\x0elocations_span\x18\t \x01(\v2\".rotaloom.commons.v1.LocationsSpanR\rlocationsSpan\"\x8b\x02\n" +
+	"\rLocationQuery\x12/\n" +
+	"\acontext\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ORGb\bFORECASTh\x01R\acontext\x12\x1c\n" +
+	"\x04date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12\x14\n" +
+	"\x01q\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x01q\x12\x94\x01\n" +
+	"\x15org_map_group_context\x18\x04 \x01(\tBa\xa2\xbb\x18]b\rMANAGER_GROUPb\x16MANAGER_TRANSFER_GROUPb\x17EMPLOYEE_TRANSFER_GROUPb\x1bEMPLOYEE_MGR_TRANSFER_GROUPR\x12orgMapGroupContext\"\x80\x03\n" +
+	"\vLocationsOf\x12/\n" +
+	"\acontext\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ORGb\bFORECASTh\x01R\acontext\x12\x1c\n" +
+	"\x04date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12:\n" +
 	"\flocation_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\x12g\n" +
 	"\rlocation_refs\x18\x04 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\x90N\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\flocationRefs\x12}\n" +
 	"\x16include_location_types\x18\x05 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x14includeLocationTypes\"\xe0\x03\n" +
-	"\x11LocationsOfDuring\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12%\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x14includeLocationTypes\"\xfb\x03\n" +
+	"\x11LocationsOfDuring\x12/\n" +
+	"\acontext\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ORGb\bFORECASTh\x01R\acontext\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12:\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\x12:\n" +
 	"\flocation_ref\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\x12g\n" +
 	"\rlocation_refs\x18\x05 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\x90N\x12\n" +
@@ -2429,48 +2533,48 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"$\b\xe8\a\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x14includeLocationTypes\x12*\n" +
 	"\x0estop_traversal\x18\b \x01(\bH\x00R\rstopTraversal\x88\x01\x01B\x11\n" +
-	"\x0f_stop_traversalJ\x04\b\a\x10\b\"\xc3\x02\n" +
-	"\x0eLocationsOfSet\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12A\n" +
-	"\x10location_set_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0elocationSetRef\x12\x80\x01\n" +
+	"\x0f_stop_traversalJ\x04\b\a\x10\b\"\xe2\x02\n" +
+	"\x0eLocationsOfSet\x12/\n" +
+	"\acontext\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ORGb\bFORECASTh\x01R\acontext\x12\x1a\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12I\n" +
+	"\x10location_set_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\x0elocationSetRef\x12\x80\x01\n" +
 	"\x18expand_to_location_types\x18\x04 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x15expandToLocationTypes\x125\n" +
-	"\x04span\x18\x05 \x01(\v2!.rotaloom.commons.v1.LocationSpanR\x04span\"F\n" +
-	"\fLocationSpan\x12\x1c\n" +
-	"\x05start\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x05start\x12\x18\n" +
-	"\x03end\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x03end\"\xc5\x02\n" +
-	"\rLocationsSpan\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12%\n" +
+	"\x04span\x18\x05 \x01(\v2!.rotaloom.commons.v1.LocationSpanR\x04span\"J\n" +
+	"\fLocationSpan\x12\x1e\n" +
+	"\x05start\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x05start\x12\x1a\n" +
+	"\x03end\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x03end\"\xe0\x02\n" +
+	"\rLocationsSpan\x12/\n" +
+	"\acontext\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ORGb\bFORECASTh\x01R\acontext\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12:\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\x12:\n" +
 	"\flocation_ref\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\x12g\n" +
 	"\rlocation_refs\x18\x05 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
 	"\x1f\b\x90N\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\tlocationsR\flocationRefs\x12+\n" +
-	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDate\"j\n" +
-	"#MultiReadLocationExternalIdsRequest\x12C\n" +
-	"\x05where\x18\x01 \x01(\v2-.rotaloom.commons.v1.LocationExternalIdsWhereR\x05where\"\xcc\x01\n" +
-	"\x18LocationExternalIdsWhere\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12z\n" +
-	"\x0eexternal_paths\x18\x03 \x03(\v2).rotaloom.commons.v1.LocationExternalPathB(\xa2\xbb\x18$\n" +
+	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDate\"r\n" +
+	"#MultiReadLocationExternalIdsRequest\x12K\n" +
+	"\x05where\x18\x01 \x01(\v2-.rotaloom.commons.v1.LocationExternalIdsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xe5\x01\n" +
+	"\x18LocationExternalIdsWhere\x12-\n" +
+	"\acontext\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0fb\x03ORGb\bFORECASTR\acontext\x12\x1c\n" +
+	"\x04date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12|\n" +
+	"\x0eexternal_paths\x18\x03 \x03(\v2).rotaloom.commons.v1.LocationExternalPathB*\xa2\xbb\x18&\n" +
 	"\"\b\x88'\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\fexternal idsR\rexternalPaths\"V\n" +
-	"\x14LocationExternalPath\x12\x1f\n" +
-	"\vexternal_id\x18\x01 \x01(\tR\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\fexternal idsh\x01R\rexternalPaths\"^\n" +
+	"\x14LocationExternalPath\x12'\n" +
+	"\vexternal_id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\n" +
 	"externalId\x12\x1d\n" +
 	"\n" +
-	"local_path\x18\x02 \x01(\tR\tlocalPath\"n\n" +
-	"%MultiReadLocationPersistentIdsRequest\x12E\n" +
-	"\x05where\x18\x01 \x01(\v2/.rotaloom.commons.v1.LocationPersistentIdsWhereR\x05where\"\x89\x01\n" +
-	"\x1aLocationPersistentIdsWhere\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12Q\n" +
-	"\x0epersistent_ids\x18\x02 \x03(\tB*\xa2\xbb\x18&\n" +
+	"local_path\x18\x02 \x01(\tR\tlocalPath\"v\n" +
+	"%MultiReadLocationPersistentIdsRequest\x12M\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.commons.v1.LocationPersistentIdsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xa0\x01\n" +
+	"\x1aLocationPersistentIdsWhere\x12-\n" +
+	"\acontext\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0fb\x03ORGb\bFORECASTR\acontext\x12S\n" +
+	"\x0epersistent_ids\x18\x02 \x03(\tB,\xa2\xbb\x18(\n" +
 	"$\b\x88'\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0epersistent idsR\rpersistentIds\"\xb0\x01\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0epersistent idsh\x01R\rpersistentIds\"\xb0\x01\n" +
 	"\x1aLocationExternalIdMappings\x12J\n" +
 	"\bmappings\x18\x01 \x03(\v2..rotaloom.commons.v1.LocationExternalIdMappingR\bmappings\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\r\xa2\xbb\x18\t\x12\afailure\"\x97\x01\n" +

@@ -44,17 +44,21 @@ const (
 // apply from an effective date, which is included, to an expiration date, which is not.
 // The qualifier of a location is its path: "Acme/East/Store 12".
 type LocationServiceClient interface {
-	// Retrieves the location that has the given path on a date.
+	// Retrieves the location that has the given path on a date. Without such a location, the
+	// status is 404.
 	FindLocation(ctx context.Context, in *FindLocationRequest, opts ...grpc.CallOption) (*Location, error)
-	// Retrieves a location as it is on a date. The default date is today.
+	// Retrieves a location as it is on a date. The default date is today. If the location does
+	// not exist on the date, the status is 400.
 	GetLocation(ctx context.Context, in *GetLocationRequest, opts ...grpc.CallOption) (*Location, error)
 	// Creates a location below its parent, or at the top of the tree if it has none. The
 	// response is a list with the location.
 	CreateLocation(ctx context.Context, in *Location, opts ...grpc.CallOption) (*LocationList, error)
-	// Creates several locations in the order of the request, all or none.
+	// Creates several locations in the order of the request, so that a location can be the parent
+	// of a later one. All are created or none, unless partial_success is true.
 	MultiCreateLocations(ctx context.Context, in *WriteLocationsRequest, opts ...grpc.CallOption) (*LocationList, error)
-	// Changes the given properties of several locations, all or none, on the days from the
-	// effective date to the expiration date. Without these dates, on all days.
+	// Changes the given properties of several locations, on the days from the effective date to
+	// the expiration date. Without these dates, on all days. All are changed or none, unless
+	// partial_success is true.
 	MultiUpdateLocations(ctx context.Context, in *WriteLocationsRequest, opts ...grpc.CallOption) (*LocationList, error)
 	// Moves locations, with all locations below them, from a date on. Earlier days do not
 	// change.
@@ -66,7 +70,8 @@ type LocationServiceClient interface {
 	// Ends locations on a date or, if the request has no date, deletes them with all their
 	// revisions. Locations in use are neither ended nor deleted.
 	MultiDeleteLocations(ctx context.Context, in *MultiDeleteLocationsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves locations by exactly one criterion.
+	// Retrieves locations by exactly one criterion. Without pages, they are ordered by path, and
+	// the revisions of a location by date.
 	MultiReadLocations(ctx context.Context, in *MultiReadLocationsRequest, opts ...grpc.CallOption) (*LocationList, error)
 	// Finds locations by their external ids on a date. The status is 207 if some are
 	// unknown.
@@ -213,17 +218,21 @@ func (c *locationServiceClient) ResolveLocations(ctx context.Context, in *Resolv
 // apply from an effective date, which is included, to an expiration date, which is not.
 // The qualifier of a location is its path: "Acme/East/Store 12".
 type LocationServiceServer interface {
-	// Retrieves the location that has the given path on a date.
+	// Retrieves the location that has the given path on a date. Without such a location, the
+	// status is 404.
 	FindLocation(context.Context, *FindLocationRequest) (*Location, error)
-	// Retrieves a location as it is on a date. The default date is today.
+	// Retrieves a location as it is on a date. The default date is today. If the location does
+	// not exist on the date, the status is 400.
 	GetLocation(context.Context, *GetLocationRequest) (*Location, error)
 	// Creates a location below its parent, or at the top of the tree if it has none. The
 	// response is a list with the location.
 	CreateLocation(context.Context, *Location) (*LocationList, error)
-	// Creates several locations in the order of the request, all or none.
+	// Creates several locations in the order of the request, so that a location can be the parent
+	// of a later one. All are created or none, unless partial_success is true.
 	MultiCreateLocations(context.Context, *WriteLocationsRequest) (*LocationList, error)
-	// Changes the given properties of several locations, all or none, on the days from the
-	// effective date to the expiration date. Without these dates, on all days.
+	// Changes the given properties of several locations, on the days from the effective date to
+	// the expiration date. Without these dates, on all days. All are changed or none, unless
+	// partial_success is true.
 	MultiUpdateLocations(context.Context, *WriteLocationsRequest) (*LocationList, error)
 	// Moves locations, with all locations below them, from a date on. Earlier days do not
 	// change.
@@ -235,7 +244,8 @@ type LocationServiceServer interface {
 	// Ends locations on a date or, if the request has no date, deletes them with all their
 	// revisions. Locations in use are neither ended nor deleted.
 	MultiDeleteLocations(context.Context, *MultiDeleteLocationsRequest) (*emptypb.Empty, error)
-	// Retrieves locations by exactly one criterion.
+	// Retrieves locations by exactly one criterion. Without pages, they are ordered by path, and
+	// the revisions of a location by date.
 	MultiReadLocations(context.Context, *MultiReadLocationsRequest) (*LocationList, error)
 	// Finds locations by their external ids on a date. The status is 207 if some are
 	// unknown.

@@ -28,14 +28,17 @@ const (
 )
 
 type ListLocationSetsRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Context string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	// The day of the paths in the response. The default is today.
-	Date       string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	AllDetails *bool  `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The context of the tree. Both contexts have the same tree, so that it may be absent.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The day of the paths in the response. The default is today in UTC.
+	Date string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	// Whether the response has all properties. By default, it has id, name and persistentId only.
+	AllDetails *bool `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	// Returns only sets with this name.
 	Name string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
-	// If true, returns only sets that came with the product; if false, only other sets.
+	// If true, the response is empty, because the product has no built-in sets. Other values have
+	// no effect.
 	System *bool `protobuf:"varint,5,opt,name=system,proto3,oneof" json:"system,omitempty"`
 	// Whether the response has the locations as a tree instead of a list.
 	OnlyNodeRefsTree *bool `protobuf:"varint,6,opt,name=only_node_refs_tree,json=onlyNodeRefsTree,proto3,oneof" json:"only_node_refs_tree,omitempty"`
@@ -116,10 +119,13 @@ func (x *ListLocationSetsRequest) GetOnlyNodeRefsTree() bool {
 }
 
 type GetLocationSetRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Context string                 `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
-	Date    string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location set.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The context of the tree. Both contexts have the same tree, so that it may be absent.
+	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	// The day of the paths in the response. The default is today in UTC.
+	Date string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
 	// Whether the response has the locations as a tree instead of a list.
 	OnlyNodeRefsTree *bool `protobuf:"varint,4,opt,name=only_node_refs_tree,json=onlyNodeRefsTree,proto3,oneof" json:"only_node_refs_tree,omitempty"`
 	unknownFields    protoimpl.UnknownFields
@@ -187,7 +193,7 @@ func (x *GetLocationSetRequest) GetOnlyNodeRefsTree() bool {
 type CreateLocationSetRequest struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	LocationSet *LocationSet           `protobuf:"bytes,1,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
-	// The day on which paths are looked up. The default is today.
+	// The day of the paths. The default is today in UTC.
 	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -238,8 +244,9 @@ func (x *CreateLocationSetRequest) GetDate() string {
 }
 
 type DeleteLocationSetRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location set.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -282,8 +289,9 @@ func (x *DeleteLocationSetRequest) GetId() int64 {
 }
 
 type MultiDeleteLocationSetsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *LocationSetDeletion   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sets to delete.
+	Where         *LocationSetDeletion `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -325,9 +333,11 @@ func (x *MultiDeleteLocationSetsRequest) GetWhere() *LocationSetDeletion {
 	return nil
 }
 
+// LocationSetDeletion names the sets to delete.
 type LocationSetDeletion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LocationSets  *v1.RefList            `protobuf:"bytes,1,opt,name=location_sets,json=locationSets,proto3" json:"location_sets,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sets, by ids or by names as qualifiers. All sets with a name are deleted.
+	LocationSets  *v1.RefList `protobuf:"bytes,1,opt,name=location_sets,json=locationSets,proto3" json:"location_sets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -371,7 +381,8 @@ func (x *LocationSetDeletion) GetLocationSets() *v1.RefList {
 
 type MultiReadLocationSetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *LocationSetWhere      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The sets to read, and the properties of the response.
+	Where *LocationSetWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	// For pages only: the number of sets to skip.
 	Index *int32 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// For pages only: the maximum number of sets in the page, 1 to 1,000.
@@ -451,20 +462,26 @@ func (x *MultiReadLocationSetsRequest) GetAfter() string {
 	return ""
 }
 
+// LocationSetWhere filters sets, and selects the properties of the response.
 type LocationSetWhere struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	AllDetails *bool                  `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
-	Context    string                 `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
-	Date       string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
-	// The default is all sets.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the response has all properties. By default, it has id, name and persistentId only.
+	AllDetails *bool `protobuf:"varint,1,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
+	// The context of the tree. Both contexts have the same tree.
+	Context string `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
+	// The day of the paths in the response.
+	Date string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
+	// Returns only these sets. Unknown sets are left out. The default is all sets.
 	LocationSets *LocationSetRefs `protobuf:"bytes,4,opt,name=location_sets,json=locationSets,proto3" json:"location_sets,omitempty"`
-	// The default is all types.
+	// Returns only sets of these types. The default is all types.
 	Types *LocationSetTypes `protobuf:"bytes,5,opt,name=types,proto3" json:"types,omitempty"`
-	// The beginning of the names, in any case.
+	// Returns only sets whose names begin with this text, in any case.
 	Query string `protobuf:"bytes,6,opt,name=query,proto3" json:"query,omitempty"`
-	// Whether the response has the jobs at each location.
+	// Only with allDetails: whether the response has the jobs at each location. The default is
+	// false.
 	ExpandJobs *bool `protobuf:"varint,7,opt,name=expand_jobs,json=expandJobs,proto3,oneof" json:"expand_jobs,omitempty"`
-	// Whether the response has the locations as a tree instead of a list.
+	// Only with allDetails: whether the response has the locations as nodeRefsTree instead of
+	// nodeRefs. The default is false.
 	ReturnOnlyNodeRefsTree *bool `protobuf:"varint,8,opt,name=return_only_node_refs_tree,json=returnOnlyNodeRefsTree,proto3,oneof" json:"return_only_node_refs_tree,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -558,11 +575,15 @@ func (x *LocationSetWhere) GetReturnOnlyNodeRefsTree() bool {
 
 // LocationSetRefs names sets in one of its lists.
 type LocationSetRefs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	PersistentIds []string               `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
-	Refs          []*v1.Ref              `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of sets.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// Names of sets.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// Persistent ids of sets.
+	PersistentIds []string `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
+	// References to sets, by id or by name as qualifier.
+	Refs          []*v1.Ref `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -627,9 +648,11 @@ func (x *LocationSetRefs) GetRefs() []*v1.Ref {
 
 // LocationSetTypes names types of sets in one of its lists.
 type LocationSetTypes struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Ids of types, 1 to 4.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// Names of types.
+	Qualifiers    []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -730,9 +753,11 @@ func (x *LocationSetList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// LocationSetPage is a page of location sets.
 type LocationSetPage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TotalElements *int32                 `protobuf:"varint,2,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of sets on all pages.
+	TotalElements *int32 `protobuf:"varint,2,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
 	// Present and empty after the last page.
 	Records *LocationSetRecords `protobuf:"bytes,3,opt,name=records,proto3" json:"records,omitempty"`
 	// With "after" only: its value for the next page; absent on the last page.
@@ -836,27 +861,34 @@ func (x *LocationSetRecords) GetLocationSets() []*LocationSet {
 	return nil
 }
 
+// LocationSet is a named group of locations.
 type LocationSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, which is unique among the sets of its type.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The id of the set, given by the server. Not permitted in the creation of a set.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, up to 200 characters, which is unique among the sets of its type.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// A text for readers. Absent in responses if it is empty, or without allDetails.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// 1 MANAGER_GROUP, 2 MANAGER_TRANSFER_GROUP, 3 EMPLOYEE_TRANSFER_GROUP,
-	// 4 EMPLOYEE_MGR_TRANSFER_GROUP.
-	TypeId   *int32    `protobuf:"varint,4,opt,name=type_id,json=typeId,proto3,oneof" json:"type_id,omitempty"`
+	// The type: 1 MANAGER_GROUP, 2 MANAGER_TRANSFER_GROUP, 3 EMPLOYEE_TRANSFER_GROUP, 4
+	// EMPLOYEE_MGR_TRANSFER_GROUP. Required in the creation of a set.
+	TypeId *int32 `protobuf:"varint,4,opt,name=type_id,json=typeId,proto3,oneof" json:"type_id,omitempty"`
+	// The locations of the set, by id or by path as qualifier. A set keeps a location wherever it
+	// moves.
 	NodeRefs []*v1.Ref `protobuf:"bytes,5,rep,name=node_refs,json=nodeRefs,proto3" json:"node_refs,omitempty"`
 	// The jobs at each location. Present and empty unless the request asks for them.
 	// Ignored in requests.
-	NodeJobs          *LocationSetJobsList `protobuf:"bytes,13,opt,name=node_jobs,json=nodeJobs,proto3" json:"node_jobs,omitempty"`
-	IncludeAllEnabled *bool                `protobuf:"varint,7,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
+	NodeJobs *LocationSetJobsList `protobuf:"bytes,13,opt,name=node_jobs,json=nodeJobs,proto3" json:"node_jobs,omitempty"`
+	// Whether the set stands for all locations. Stored and returned, without an effect.
+	IncludeAllEnabled *bool `protobuf:"varint,7,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
 	// Whether the set came with the product: always false.
 	GoldData *bool `protobuf:"varint,8,opt,name=gold_data,json=goldData,proto3,oneof" json:"gold_data,omitempty"`
 	// Set on creation and never changed. The default is a generated id.
 	PersistentId string `protobuf:"bytes,9,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
 	// Increases with every change of the set.
 	VersionCount *int64 `protobuf:"varint,10,opt,name=version_count,json=versionCount,proto3,oneof" json:"version_count,omitempty"`
-	// The time of the last change: YYYY-MM-DDTHH:MM:SS in UTC. Ignored in requests.
+	// Only in responses: the time of the last change, YYYY-MM-DDTHH:MM:SS in UTC. Ignored in
+	// requests.
 	UpdateDateTime string `protobuf:"bytes,11,opt,name=update_date_time,json=updateDateTime,proto3" json:"update_date_time,omitempty"`
 	// The highest location of the set. If there are several, a node without an id that
 	// contains them. Ignored in requests.
@@ -1023,10 +1055,14 @@ func (x *LocationSetJobsList) GetNodes() []*LocationSetJobs {
 	return nil
 }
 
+// LocationSetJobs has the jobs at a location of a set.
 type LocationSetJobs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Node          *v1.Ref                `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
-	Jobs          []*v1.Ref              `protobuf:"bytes,2,rep,name=jobs,proto3" json:"jobs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The location: its id, and its path as qualifier.
+	Node *v1.Ref `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// The locations with a job directly below the location on the day, each with its id, and its
+	// path as qualifier.
+	Jobs          []*v1.Ref `protobuf:"bytes,2,rep,name=jobs,proto3" json:"jobs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1077,11 +1113,15 @@ func (x *LocationSetJobs) GetJobs() []*v1.Ref {
 
 // LocationSetNode is a location of a set, with the locations of the set below it.
 type LocationSetNode struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	NodeName      string                 `protobuf:"bytes,2,opt,name=node_name,json=nodeName,proto3" json:"node_name,omitempty"`
-	Description   string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	Children      []*LocationSetNode     `protobuf:"bytes,4,rep,name=children,proto3" json:"children,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location. Absent in a node that only contains several highest locations.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the location, or of the set in a node without an id.
+	NodeName string `protobuf:"bytes,2,opt,name=node_name,json=nodeName,proto3" json:"node_name,omitempty"`
+	// Never returned.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The locations of the set below this one.
+	Children      []*LocationSetNode `protobuf:"bytes,4,rep,name=children,proto3" json:"children,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1191,15 +1231,26 @@ func (x *LocationSetChangeList) GetChanges() []*LocationSetChange {
 // LocationSetChange creates a set or changes an existing one. It changes the set with its
 // id or, without an id, the set with its name and type.
 type LocationSetChange struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Id                *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name              string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	TypeId            *int32                 `protobuf:"varint,3,opt,name=type_id,json=typeId,proto3,oneof" json:"type_id,omitempty"`
-	Description       *string                `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	IncludeAllEnabled *bool                  `protobuf:"varint,5,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
-	AddNodeRefs       []*v1.Ref              `protobuf:"bytes,6,rep,name=add_node_refs,json=addNodeRefs,proto3" json:"add_node_refs,omitempty"`
-	RemoveNodeRefs    []*v1.Ref              `protobuf:"bytes,7,rep,name=remove_node_refs,json=removeNodeRefs,proto3" json:"remove_node_refs,omitempty"`
-	// The day on which paths are looked up. The default is today.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the set to change. If absent, the change finds the set by name and typeId, or
+	// creates one.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the set, up to 200 characters. It becomes the name of the set with the id.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The type: 1 MANAGER_GROUP, 2 MANAGER_TRANSFER_GROUP, 3 EMPLOYEE_TRANSFER_GROUP, 4
+	// EMPLOYEE_MGR_TRANSFER_GROUP.
+	TypeId *int32 `protobuf:"varint,3,opt,name=type_id,json=typeId,proto3,oneof" json:"type_id,omitempty"`
+	// A text for readers. If absent, the stored one stays.
+	Description *string `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// Whether the set stands for all locations. Stored and returned, without an effect. If
+	// absent, the stored value stays.
+	IncludeAllEnabled *bool `protobuf:"varint,5,opt,name=include_all_enabled,json=includeAllEnabled,proto3,oneof" json:"include_all_enabled,omitempty"`
+	// Locations to add, by id or by path as qualifier. Required for a new set. A set has at most
+	// 10,000 locations.
+	AddNodeRefs []*v1.Ref `protobuf:"bytes,6,rep,name=add_node_refs,json=addNodeRefs,proto3" json:"add_node_refs,omitempty"`
+	// Locations to remove, by id or by path as qualifier.
+	RemoveNodeRefs []*v1.Ref `protobuf:"bytes,7,rep,name=remove_node_refs,json=removeNodeRefs,proto3" json:"remove_node_refs,omitempty"`
+	// The day of the paths. The default is today in UTC.
 	EffectiveOnDate string `protobuf:"bytes,8,opt,name=effective_on_date,json=effectiveOnDate,proto3" json:"effective_on_date,omitempty"`
 	// The version that the caller read. If the set has another version, the change is
 	// refused.
@@ -1305,9 +1356,9 @@ var File_rotaloom_commons_v1_location_set_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\n" +
-	"&rotaloom/commons/v1/location_set.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x8d\x02\n" +
-	"\x17ListLocationSetsRequest\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12\x1a\n" +
+	"&rotaloom/commons/v1/location_set.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xa2\x02\n" +
+	"\x17ListLocationSetsRequest\x12-\n" +
+	"\acontext\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0fb\x03ORGb\bFORECASTR\acontext\x12\x1a\n" +
 	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12$\n" +
 	"\vall_details\x18\x03 \x01(\bH\x00R\n" +
 	"allDetails\x88\x01\x01\x12\x12\n" +
@@ -1316,10 +1367,10 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x13only_node_refs_tree\x18\x06 \x01(\bH\x02R\x10onlyNodeRefsTree\x88\x01\x01B\x0e\n" +
 	"\f_all_detailsB\t\n" +
 	"\a_systemB\x16\n" +
-	"\x14_only_node_refs_tree\"\xa9\x01\n" +
+	"\x14_only_node_refs_tree\"\xbe\x01\n" +
 	"\x15GetLocationSetRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x18\n" +
-	"\acontext\x18\x02 \x01(\tR\acontext\x12\x1a\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12-\n" +
+	"\acontext\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0fb\x03ORGb\bFORECASTR\acontext\x12\x1a\n" +
 	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x122\n" +
 	"\x13only_node_refs_tree\x18\x04 \x01(\bH\x00R\x10onlyNodeRefsTree\x88\x01\x01B\x16\n" +
 	"\x14_only_node_refs_tree\"{\n" +
@@ -1327,15 +1378,15 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\flocation_set\x18\x01 \x01(\v2 .rotaloom.commons.v1.LocationSetR\vlocationSet\x12\x1a\n" +
 	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"*\n" +
 	"\x18DeleteLocationSetRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"`\n" +
-	"\x1eMultiDeleteLocationSetsRequest\x12>\n" +
-	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.LocationSetDeletionR\x05where\"\x82\x01\n" +
-	"\x13LocationSetDeletion\x12k\n" +
-	"\rlocation_sets\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB)\xa2\xbb\x18%\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"h\n" +
+	"\x1eMultiDeleteLocationSetsRequest\x12F\n" +
+	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.LocationSetDeletionB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x84\x01\n" +
+	"\x13LocationSetDeletion\x12m\n" +
+	"\rlocation_sets\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB+\xa2\xbb\x18'\n" +
 	"#\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\flocationSets\"\xaa\x02\n" +
-	"\x1cMultiReadLocationSetsRequest\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationSetWhereR\x05where\x12\x19\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsh\x01R\flocationSets\"\xb2\x02\n" +
+	"\x1cMultiReadLocationSetsRequest\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2%.rotaloom.commons.v1.LocationSetWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12\x19\n" +
 	"\x05index\x18\x02 \x01(\x05H\x00R\x05index\x88\x01\x01\x12\x19\n" +
 	"\x05count\x18\x03 \x01(\x05H\x01R\x05count\x88\x01\x01\x12?\n" +
 	"\x1areturn_only_node_refs_tree\x18\x04 \x01(\bH\x02R\x16returnOnlyNodeRefsTree\x88\x01\x01\x12\x19\n" +
@@ -1343,12 +1394,12 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x06_indexB\b\n" +
 	"\x06_countB\x1d\n" +
 	"\x1b_return_only_node_refs_treeB\b\n" +
-	"\x06_after\"\xb2\x03\n" +
+	"\x06_after\"\xcb\x03\n" +
 	"\x10LocationSetWhere\x12$\n" +
 	"\vall_details\x18\x01 \x01(\bH\x00R\n" +
-	"allDetails\x88\x01\x01\x12\x18\n" +
-	"\acontext\x18\x02 \x01(\tR\acontext\x12\x1a\n" +
-	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12I\n" +
+	"allDetails\x88\x01\x01\x12/\n" +
+	"\acontext\x18\x02 \x01(\tB\x15\xa2\xbb\x18\x11b\x03ORGb\bFORECASTh\x01R\acontext\x12\x1c\n" +
+	"\x04date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12I\n" +
 	"\rlocation_sets\x18\x04 \x01(\v2$.rotaloom.commons.v1.LocationSetRefsR\flocationSets\x12;\n" +
 	"\x05types\x18\x05 \x01(\v2%.rotaloom.commons.v1.LocationSetTypesR\x05types\x12\x14\n" +
 	"\x05query\x18\x06 \x01(\tR\x05query\x12$\n" +
@@ -1372,15 +1423,15 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\rpersistentIds\x12V\n" +
 	"\x04refs\x18\x04 \x03(\v2\x17.rotaloom.common.v1.RefB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\x04refs\"\x88\x01\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\x04refs\"\xe6\x01\n" +
 	"\x10LocationSetTypes\x122\n" +
 	"\x03ids\x18\x01 \x03(\x03B \xa2\xbb\x18\x1c\n" +
 	"\x1a\bd\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x05typesR\x03ids\x12@\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x05typesR\x03ids\x12\x9d\x01\n" +
 	"\n" +
-	"qualifiers\x18\x02 \x03(\tB \xa2\xbb\x18\x1c\n" +
+	"qualifiers\x18\x02 \x03(\tB}\xa2\xbb\x18y\n" +
 	"\x1a\bd\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x05typesR\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x05typesb\rMANAGER_GROUPb\x16MANAGER_TRANSFER_GROUPb\x17EMPLOYEE_TRANSFER_GROUPb\x1bEMPLOYEE_MGR_TRANSFER_GROUPR\n" +
 	"qualifiers\"\xaf\x01\n" +
 	"\x0fLocationSetList\x12E\n" +
 	"\rlocation_sets\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\flocationSets\x127\n" +
@@ -1393,10 +1444,10 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\x0f_total_elementsJ\x04\b\x01\x10\x02\"p\n" +
 	"\x12LocationSetRecords\x12E\n" +
 	"\rlocation_sets\x18\x01 \x03(\v2 .rotaloom.commons.v1.LocationSetR\flocationSets:\x13\xa2\xbb\x18\x0f\n" +
-	"\rlocation_sets\"\x87\x05\n" +
+	"\rlocation_sets\"\x8f\x05\n" +
 	"\vLocationSet\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x1c\n" +
 	"\atype_id\x18\x04 \x01(\x05H\x01R\x06typeId\x88\x01\x01\x12[\n" +
 	"\tnode_refs\x18\x05 \x03(\v2\x17.rotaloom.common.v1.RefB%\xa2\xbb\x18!\n" +
@@ -1433,11 +1484,11 @@ const file_rotaloom_commons_v1_location_set_proto_rawDesc = "" +
 	"\achanges\x18\x01 \x03(\v2&.rotaloom.commons.v1.LocationSetChangeB(\xa2\xbb\x18$\n" +
 	"\"\bd\x12\n" +
 	"WCO-103295\x18\x9d\x03 \x01J\rlocation setsR\achanges:\r\xa2\xbb\x18\t\n" +
-	"\achanges\"\xaf\x04\n" +
+	"\achanges\"\xbf\x04\n" +
 	"\x11LocationSetChange\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
-	"\atype_id\x18\x03 \x01(\x05H\x01R\x06typeId\x88\x01\x01\x12%\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12$\n" +
+	"\atype_id\x18\x03 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01H\x01R\x06typeId\x88\x01\x01\x12%\n" +
 	"\vdescription\x18\x04 \x01(\tH\x02R\vdescription\x88\x01\x01\x123\n" +
 	"\x13include_all_enabled\x18\x05 \x01(\bH\x03R\x11includeAllEnabled\x88\x01\x01\x12b\n" +
 	"\radd_node_refs\x18\x06 \x03(\v2\x17.rotaloom.common.v1.RefB%\xa2\xbb\x18!\n" +

@@ -40,9 +40,10 @@ const (
 type LocationSetServiceClient interface {
 	// Lists location sets. The sets have their locations only if all_details is true.
 	ListLocationSets(ctx context.Context, in *ListLocationSetsRequest, opts ...grpc.CallOption) (*LocationSetList, error)
-	// Retrieves one set.
+	// Retrieves one set with its locations on a date. The response has the version of the set as
+	// versionCount and ETag.
 	GetLocationSet(ctx context.Context, in *GetLocationSetRequest, opts ...grpc.CallOption) (*LocationSet, error)
-	// Creates a set.
+	// Creates a set of locations. Its name must be unique among the sets of its type.
 	CreateLocationSet(ctx context.Context, in *CreateLocationSetRequest, opts ...grpc.CallOption) (*LocationSet, error)
 	// Deletes a set. Its locations are not deleted.
 	DeleteLocationSet(ctx context.Context, in *DeleteLocationSetRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -51,9 +52,10 @@ type LocationSetServiceClient interface {
 	UpsertLocationSets(ctx context.Context, in *LocationSetChangeList, opts ...grpc.CallOption) (*LocationSetList, error)
 	// Deletes several sets, all or none.
 	MultiDeleteLocationSets(ctx context.Context, in *MultiDeleteLocationSetsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the selected sets.
+	// Retrieves the selected sets, at most 1,000, ordered by name. Unknown sets are left out.
 	MultiReadLocationSets(ctx context.Context, in *MultiReadLocationSetsRequest, opts ...grpc.CallOption) (*LocationSetList, error)
-	// Retrieves the selected sets in pages.
+	// Retrieves the selected sets in pages of at most 1,000. By index, they are ordered by name;
+	// by cursor, by id.
 	PageLocationSets(ctx context.Context, in *MultiReadLocationSetsRequest, opts ...grpc.CallOption) (*LocationSetPage, error)
 }
 
@@ -153,9 +155,10 @@ func (c *locationSetServiceClient) PageLocationSets(ctx context.Context, in *Mul
 type LocationSetServiceServer interface {
 	// Lists location sets. The sets have their locations only if all_details is true.
 	ListLocationSets(context.Context, *ListLocationSetsRequest) (*LocationSetList, error)
-	// Retrieves one set.
+	// Retrieves one set with its locations on a date. The response has the version of the set as
+	// versionCount and ETag.
 	GetLocationSet(context.Context, *GetLocationSetRequest) (*LocationSet, error)
-	// Creates a set.
+	// Creates a set of locations. Its name must be unique among the sets of its type.
 	CreateLocationSet(context.Context, *CreateLocationSetRequest) (*LocationSet, error)
 	// Deletes a set. Its locations are not deleted.
 	DeleteLocationSet(context.Context, *DeleteLocationSetRequest) (*emptypb.Empty, error)
@@ -164,9 +167,10 @@ type LocationSetServiceServer interface {
 	UpsertLocationSets(context.Context, *LocationSetChangeList) (*LocationSetList, error)
 	// Deletes several sets, all or none.
 	MultiDeleteLocationSets(context.Context, *MultiDeleteLocationSetsRequest) (*emptypb.Empty, error)
-	// Retrieves the selected sets.
+	// Retrieves the selected sets, at most 1,000, ordered by name. Unknown sets are left out.
 	MultiReadLocationSets(context.Context, *MultiReadLocationSetsRequest) (*LocationSetList, error)
-	// Retrieves the selected sets in pages.
+	// Retrieves the selected sets in pages of at most 1,000. By index, they are ordered by name;
+	// by cursor, by id.
 	PageLocationSets(context.Context, *MultiReadLocationSetsRequest) (*LocationSetPage, error)
 	mustEmbedUnimplementedLocationSetServiceServer()
 }

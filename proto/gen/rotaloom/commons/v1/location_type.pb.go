@@ -29,7 +29,7 @@ const (
 
 type ListLocationTypesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// ORG or FORECAST: returns only types that serve the context.
+	// Returns only types that serve the context.
 	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
 	// Returns only the type with this name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -92,8 +92,9 @@ func (x *ListLocationTypesRequest) GetDate() string {
 
 type GetLocationTypeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The day on which the type must be in effect.
+	// The id of the location type.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// A day when the type must be in effect. The default is any day.
 	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -144,8 +145,9 @@ func (x *GetLocationTypeRequest) GetDate() string {
 }
 
 type ReadTypeOfLocationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ForLocation   *TypeOfLocation        `protobuf:"bytes,1,opt,name=for_location,json=forLocation,proto3" json:"for_location,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The location whose type is read.
+	ForLocation   *TypeOfLocation `protobuf:"bytes,1,opt,name=for_location,json=forLocation,proto3" json:"for_location,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,10 +189,13 @@ func (x *ReadTypeOfLocationRequest) GetForLocation() *TypeOfLocation {
 	return nil
 }
 
+// TypeOfLocation names a location on a day.
 type TypeOfLocation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Date          string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
-	LocationRef   *v1.Ref                `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day of the location.
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The location, by id or by path as qualifier.
+	LocationRef   *v1.Ref `protobuf:"bytes,2,opt,name=location_ref,json=locationRef,proto3" json:"location_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -285,9 +290,10 @@ func (x *ReadTypeOfLocationResponse) GetLocationType() *LocationType {
 }
 
 type MultiReadLocationTypesRequest struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Where            *LocationTypeWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	MultiReadOptions *MultiReadOptions      `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The types to read.
+	Where            *LocationTypeWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	MultiReadOptions *MultiReadOptions  `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -342,9 +348,12 @@ type LocationTypeWhere struct {
 	// All types that are in effect on a day of the span.
 	Span                *LocationTypesDuring `protobuf:"bytes,6,opt,name=span,proto3" json:"span,omitempty"`
 	LocationTypeRefSpan *LocationTypesSpan   `protobuf:"bytes,2,opt,name=location_type_ref_span,json=locationTypeRefSpan,proto3" json:"location_type_ref_span,omitempty"`
-	// Without a span, exactly one of these lists names the types.
-	Ids           []int64   `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string  `protobuf:"bytes,4,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// Ids of types. Without a span, exactly one of the lists ids, qualifiers and refs names the
+	// types.
+	Ids []int64 `protobuf:"varint,3,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// Names of types.
+	Qualifiers []string `protobuf:"bytes,4,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// References to types, by id or by name as qualifier.
 	Refs          []*v1.Ref `protobuf:"bytes,5,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -418,13 +427,16 @@ func (x *LocationTypeWhere) GetRefs() []*v1.Ref {
 // LocationTypesSpan selects types that are in effect on a day of a range. One of its
 // first two properties names the types.
 type LocationTypesSpan struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	LocationTypeRef  *v1.Ref                `protobuf:"bytes,1,opt,name=location_type_ref,json=locationTypeRef,proto3" json:"location_type_ref,omitempty"`
-	LocationTypeRefs *v1.RefList            `protobuf:"bytes,2,opt,name=location_type_refs,json=locationTypeRefs,proto3" json:"location_type_refs,omitempty"`
-	// The first and the last day, both included.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type, by id or by name as qualifier.
+	LocationTypeRef *v1.Ref `protobuf:"bytes,1,opt,name=location_type_ref,json=locationTypeRef,proto3" json:"location_type_ref,omitempty"`
+	// Several types, by ids or by names as qualifiers.
+	LocationTypeRefs *v1.RefList `protobuf:"bytes,2,opt,name=location_type_refs,json=locationTypeRefs,proto3" json:"location_type_refs,omitempty"`
+	// The first day.
 	StartDate string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// Accepted and has no effect, because a type has one revision.
+	// The last day, included.
+	EndDate string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Has no effect, because a type has one revision.
 	RevisionDate  string `protobuf:"bytes,6,opt,name=revision_date,json=revisionDate,proto3" json:"revision_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -498,10 +510,13 @@ func (x *LocationTypesSpan) GetRevisionDate() string {
 // LocationTypesDuring selects types that are in effect on a day from the first date to
 // the last and that serve a context. Without a context, it selects types of all contexts.
 type LocationTypesDuring struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Context       string                 `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
-	StartDate     string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Returns only types that serve the context. The default is all types.
+	Context string `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The first day.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -558,9 +573,10 @@ func (x *LocationTypesDuring) GetEndDate() string {
 }
 
 type UpdateLocationTypeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	LocationType  *LocationType          `protobuf:"bytes,2,opt,name=location_type,json=locationType,proto3" json:"location_type,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location type.
+	Id            int64         `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	LocationType  *LocationType `protobuf:"bytes,2,opt,name=location_type,json=locationType,proto3" json:"location_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -610,8 +626,9 @@ func (x *UpdateLocationTypeRequest) GetLocationType() *LocationType {
 }
 
 type DeleteLocationTypeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location type.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -705,13 +722,19 @@ func (x *LocationTypeList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// LocationType is a level of the business structure, such as region or store.
 type LocationType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Unique in the tenant.
-	Name         *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	Description  *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	DisplayOrder *int32  `protobuf:"varint,4,opt,name=display_order,json=displayOrder,proto3,oneof" json:"display_order,omitempty"`
+	// The id of the type, given by the server. Not permitted in the creation of a type; in an
+	// update, it must be the id in the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, up to 200 characters, unique in the tenant. Required in the creation of a type.
+	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// A text for readers. Absent in responses if it is empty.
+	Description *string `protobuf:"bytes,3,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// The position among types with the same hierarchyOrder, from the lowest number. The default
+	// is 0.
+	DisplayOrder *int32 `protobuf:"varint,4,opt,name=display_order,json=displayOrder,proto3,oneof" json:"display_order,omitempty"`
 	// The id, which is unique in the tenant. It is set on creation and never changed. The
 	// default is a generated id.
 	PersistentId string `protobuf:"bytes,5,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
@@ -722,13 +745,15 @@ type LocationType struct {
 	ExpirationDate string `protobuf:"bytes,7,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	// ORG (1) or FORECAST (2) if the type serves one context; "" (0) if it serves both.
 	MapContextType *v1.Ref `protobuf:"bytes,10,opt,name=map_context_type,json=mapContextType,proto3" json:"map_context_type,omitempty"`
-	// Read only, because a type has one revision. This property and the following ones are
-	// ignored in requests.
+	// Only in responses: always true, because a type has one revision. Ignored in requests.
 	FirstRevision *bool `protobuf:"varint,11,opt,name=first_revision,json=firstRevision,proto3,oneof" json:"first_revision,omitempty"`
-	LastRevision  *bool `protobuf:"varint,12,opt,name=last_revision,json=lastRevision,proto3,oneof" json:"last_revision,omitempty"`
-	// Whether the type came with the product: always false.
+	// Only in responses: always true. Ignored in requests.
+	LastRevision *bool `protobuf:"varint,12,opt,name=last_revision,json=lastRevision,proto3,oneof" json:"last_revision,omitempty"`
+	// Only in responses: whether the type came with the product, which is always false. Ignored
+	// in requests.
 	GoldData *bool `protobuf:"varint,13,opt,name=gold_data,json=goldData,proto3,oneof" json:"gold_data,omitempty"`
-	// The time of the last change, in UTC.
+	// Only in responses: the time of the last change, YYYY-MM-DDTHH:MM:SS in UTC. Ignored in
+	// requests.
 	UpdatedDateTime string `protobuf:"bytes,14,opt,name=updated_date_time,json=updatedDateTime,proto3" json:"updated_date_time,omitempty"`
 	// Types with a lower number are higher in the tree. Lists are ordered by this number
 	// first.
@@ -862,23 +887,23 @@ var File_rotaloom_commons_v1_location_type_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"\n" +
-	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a!rotaloom/options/v1/options.proto\"d\n" +
-	"\x18ListLocationTypesRequest\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12\x12\n" +
+	"'rotaloom/commons/v1/location_type.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a\x1drotaloom/commons/v1/job.proto\x1a!rotaloom/options/v1/options.proto\"y\n" +
+	"\x18ListLocationTypesRequest\x12-\n" +
+	"\acontext\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0fb\x03ORGb\bFORECASTR\acontext\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
 	"\x04date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"D\n" +
 	"\x16GetLocationTypeRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"c\n" +
-	"\x19ReadTypeOfLocationRequest\x12F\n" +
-	"\ffor_location\x18\x01 \x01(\v2#.rotaloom.commons.v1.TypeOfLocationR\vforLocation\"h\n" +
-	"\x0eTypeOfLocation\x12\x1a\n" +
-	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12:\n" +
-	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\vlocationRef\"`\n" +
+	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"k\n" +
+	"\x19ReadTypeOfLocationRequest\x12N\n" +
+	"\ffor_location\x18\x01 \x01(\v2#.rotaloom.commons.v1.TypeOfLocationB\x06\xa2\xbb\x18\x02h\x01R\vforLocation\"r\n" +
+	"\x0eTypeOfLocation\x12\x1c\n" +
+	"\x04date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12B\n" +
+	"\flocation_ref\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\vlocationRef\"`\n" +
 	"\x1aReadTypeOfLocationResponse\x12B\n" +
-	"\rlocation_type\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\bnodetype\"\xb2\x01\n" +
-	"\x1dMultiReadLocationTypesRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.LocationTypeWhereR\x05where\x12S\n" +
+	"\rlocation_type\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\bnodetype\"\xba\x01\n" +
+	"\x1dMultiReadLocationTypesRequest\x12D\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.LocationTypeWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12S\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2%.rotaloom.commons.v1.MultiReadOptionsR\x10multiReadOptions\"\x97\x03\n" +
 	"\x11LocationTypeWhere\x12<\n" +
 	"\x04span\x18\x06 \x01(\v2(.rotaloom.commons.v1.LocationTypesDuringR\x04span\x12[\n" +
@@ -893,21 +918,21 @@ const file_rotaloom_commons_v1_location_type_proto_rawDesc = "" +
 	"qualifiers\x12W\n" +
 	"\x04refs\x18\x05 \x03(\v2\x17.rotaloom.common.v1.RefB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x04refsJ\x04\b\x01\x10\x02\"\xcc\x02\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x04refsJ\x04\b\x01\x10\x02\"\xd0\x02\n" +
 	"\x11LocationTypesSpan\x12C\n" +
 	"\x11location_type_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0flocationTypeRef\x12u\n" +
 	"\x12location_type_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
 	"$\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x10locationTypeRefs\x12%\n" +
+	"WCO-103295\x18\x9d\x03 \x01J\x0elocation typesR\x10locationTypeRefs\x12'\n" +
 	"\n" +
-	"start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12+\n" +
-	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDateJ\x04\b\x03\x10\x04\"y\n" +
-	"\x13LocationTypesDuring\x12\x18\n" +
-	"\acontext\x18\x01 \x01(\tR\acontext\x12%\n" +
+	"start_date\x18\x04 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x05 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\x12+\n" +
+	"\rrevision_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frevisionDateJ\x04\b\x03\x10\x04\"\x92\x01\n" +
+	"\x13LocationTypesDuring\x12-\n" +
+	"\acontext\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0fb\x03ORGb\bFORECASTR\acontext\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"s\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\"s\n" +
 	"\x19UpdateLocationTypeRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12F\n" +
 	"\rlocation_type\x18\x02 \x01(\v2!.rotaloom.commons.v1.LocationTypeR\flocationType\"+\n" +

@@ -37,17 +37,22 @@ const (
 //
 // LocationTypeService manages location types.
 type LocationTypeServiceClient interface {
-	// Lists all location types in their display order.
+	// Lists the location types by hierarchyOrder, and then by displayOrder. Query parameters
+	// filter them.
 	ListLocationTypes(ctx context.Context, in *ListLocationTypesRequest, opts ...grpc.CallOption) (*LocationTypeList, error)
-	// Retrieves one location type.
+	// Retrieves one location type. If it is not in effect on the date of the query, the status is
+	// 400.
 	GetLocationType(ctx context.Context, in *GetLocationTypeRequest, opts ...grpc.CallOption) (*LocationType, error)
-	// Retrieves several location types, in the order of the request.
+	// Retrieves several location types: named ones in the order of the request, or all types of a
+	// span. The status is 207 if some are unknown.
 	MultiReadLocationTypes(ctx context.Context, in *MultiReadLocationTypesRequest, opts ...grpc.CallOption) (*LocationTypeList, error)
-	// Retrieves the type of a location on a date.
+	// Retrieves the type of a location on a date. The response is empty if the location has no
+	// type.
 	ReadTypeOfLocation(ctx context.Context, in *ReadTypeOfLocationRequest, opts ...grpc.CallOption) (*ReadTypeOfLocationResponse, error)
-	// Creates a location type.
+	// Creates a location type. A tenant has at most 1,000 types.
 	CreateLocationType(ctx context.Context, in *LocationType, opts ...grpc.CallOption) (*LocationType, error)
-	// Changes the given properties of a location type.
+	// Changes the given properties of a location type. Locations that have the type keep it, also
+	// if it is no longer in effect.
 	UpdateLocationType(ctx context.Context, in *UpdateLocationTypeRequest, opts ...grpc.CallOption) (*LocationType, error)
 	// Deletes a location type. The request is refused if locations have the type.
 	DeleteLocationType(ctx context.Context, in *DeleteLocationTypeRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -137,17 +142,22 @@ func (c *locationTypeServiceClient) DeleteLocationType(ctx context.Context, in *
 //
 // LocationTypeService manages location types.
 type LocationTypeServiceServer interface {
-	// Lists all location types in their display order.
+	// Lists the location types by hierarchyOrder, and then by displayOrder. Query parameters
+	// filter them.
 	ListLocationTypes(context.Context, *ListLocationTypesRequest) (*LocationTypeList, error)
-	// Retrieves one location type.
+	// Retrieves one location type. If it is not in effect on the date of the query, the status is
+	// 400.
 	GetLocationType(context.Context, *GetLocationTypeRequest) (*LocationType, error)
-	// Retrieves several location types, in the order of the request.
+	// Retrieves several location types: named ones in the order of the request, or all types of a
+	// span. The status is 207 if some are unknown.
 	MultiReadLocationTypes(context.Context, *MultiReadLocationTypesRequest) (*LocationTypeList, error)
-	// Retrieves the type of a location on a date.
+	// Retrieves the type of a location on a date. The response is empty if the location has no
+	// type.
 	ReadTypeOfLocation(context.Context, *ReadTypeOfLocationRequest) (*ReadTypeOfLocationResponse, error)
-	// Creates a location type.
+	// Creates a location type. A tenant has at most 1,000 types.
 	CreateLocationType(context.Context, *LocationType) (*LocationType, error)
-	// Changes the given properties of a location type.
+	// Changes the given properties of a location type. Locations that have the type keep it, also
+	// if it is no longer in effect.
 	UpdateLocationType(context.Context, *UpdateLocationTypeRequest) (*LocationType, error)
 	// Deletes a location type. The request is refused if locations have the type.
 	DeleteLocationType(context.Context, *DeleteLocationTypeRequest) (*emptypb.Empty, error)

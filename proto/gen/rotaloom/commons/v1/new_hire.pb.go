@@ -135,8 +135,9 @@ func (x *HirePersonResponse) GetPersonId() int64 {
 }
 
 type GetNewHireRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId      int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -179,8 +180,10 @@ func (x *GetNewHireRequest) GetPersonId() int64 {
 }
 
 type NewHireList struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees []*NewHire             `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persons to create, or the created persons in the order of the request. Each item
+	// succeeds or fails separately.
+	Employees []*NewHire `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
 	// Present if some or all items failed.
 	Failure       *v1.ErrorBody `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -231,10 +234,13 @@ func (x *NewHireList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// NewHireCompany is the company that hires a person.
 type NewHireCompany struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CompanyCode   string                 `protobuf:"bytes,1,opt,name=company_code,json=CompanyCode,proto3" json:"company_code,omitempty"`
-	FederalId     string                 `protobuf:"bytes,2,opt,name=federal_id,json=FederalId,proto3" json:"federal_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code of the company. Either this or FederalId is required.
+	CompanyCode string `protobuf:"bytes,1,opt,name=company_code,json=CompanyCode,proto3" json:"company_code,omitempty"`
+	// The federal tax id of the company.
+	FederalId     string `protobuf:"bytes,2,opt,name=federal_id,json=FederalId,proto3" json:"federal_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -283,11 +289,15 @@ func (x *NewHireCompany) GetFederalId() string {
 	return ""
 }
 
+// NewHireState is the state of an address.
 type NewHireState struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	OrProvince       string                 `protobuf:"bytes,1,opt,name=or_province,json=OrProvince,proto3" json:"or_province,omitempty"`
-	GeographicCode   string                 `protobuf:"bytes,2,opt,name=geographic_code,json=GeographicCode,proto3" json:"geographic_code,omitempty"`
-	OccupationalCode string                 `protobuf:"bytes,3,opt,name=occupational_code,json=OccupationalCode,proto3" json:"occupational_code,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The state or the province of the home address.
+	OrProvince string `protobuf:"bytes,1,opt,name=or_province,json=OrProvince,proto3" json:"or_province,omitempty"`
+	// Stored and returned, without an effect.
+	GeographicCode string `protobuf:"bytes,2,opt,name=geographic_code,json=GeographicCode,proto3" json:"geographic_code,omitempty"`
+	// Stored and returned, without an effect.
+	OccupationalCode string `protobuf:"bytes,3,opt,name=occupational_code,json=OccupationalCode,proto3" json:"occupational_code,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -343,96 +353,183 @@ func (x *NewHireState) GetOccupationalCode() string {
 	return ""
 }
 
+// NewHire has the data of a hired person. It creates the person with the assignments.
 type NewHire struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	CompanyIdentifier  *NewHireCompany        `protobuf:"bytes,1,opt,name=company_identifier,json=CompanyIdentifier,proto3" json:"company_identifier,omitempty"`
-	FirstName          string                 `protobuf:"bytes,2,opt,name=first_name,json=FirstName,proto3" json:"first_name,omitempty"`
-	LastName           string                 `protobuf:"bytes,3,opt,name=last_name,json=LastName,proto3" json:"last_name,omitempty"`
-	MiddleName         string                 `protobuf:"bytes,4,opt,name=middle_name,json=MiddleName,proto3" json:"middle_name,omitempty"`
-	PreferredFirstName string                 `protobuf:"bytes,5,opt,name=preferred_first_name,json=PreferredFirstName,proto3" json:"preferred_first_name,omitempty"`
-	FormerLastName     string                 `protobuf:"bytes,6,opt,name=former_last_name,json=FormerLastName,proto3" json:"former_last_name,omitempty"`
-	Prefix             string                 `protobuf:"bytes,7,opt,name=prefix,json=Prefix,proto3" json:"prefix,omitempty"`
-	Suffix             string                 `protobuf:"bytes,8,opt,name=suffix,json=Suffix,proto3" json:"suffix,omitempty"`
-	AddressLine1       string                 `protobuf:"bytes,9,opt,name=address_line1,json=AddressLine1,proto3" json:"address_line1,omitempty"`
-	AddressLine2       string                 `protobuf:"bytes,10,opt,name=address_line2,json=AddressLine2,proto3" json:"address_line2,omitempty"`
-	City               string                 `protobuf:"bytes,11,opt,name=city,json=City,proto3" json:"city,omitempty"`
-	County             string                 `protobuf:"bytes,12,opt,name=county,json=County,proto3" json:"county,omitempty"`
-	Country            string                 `protobuf:"bytes,13,opt,name=country,json=Country,proto3" json:"country,omitempty"`
-	ZipOrPostalCode    string                 `protobuf:"bytes,14,opt,name=zip_or_postal_code,json=ZipOrPostalCode,proto3" json:"zip_or_postal_code,omitempty"`
-	State              *NewHireState          `protobuf:"bytes,15,opt,name=state,json=State,proto3" json:"state,omitempty"`
-	// Accepted and not stored.
-	Ssn           string `protobuf:"bytes,16,opt,name=ssn,json=SSN,proto3" json:"ssn,omitempty"`
-	BirthDate     string `protobuf:"bytes,17,opt,name=birth_date,json=BirthDate,proto3" json:"birth_date,omitempty"`
-	Gender        string `protobuf:"bytes,18,opt,name=gender,json=Gender,proto3" json:"gender,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The company that hires the person. Stored and returned, without an effect. An item without
+	// it fails.
+	CompanyIdentifier *NewHireCompany `protobuf:"bytes,1,opt,name=company_identifier,json=CompanyIdentifier,proto3" json:"company_identifier,omitempty"`
+	// The first name of the person. An item without it fails.
+	FirstName string `protobuf:"bytes,2,opt,name=first_name,json=FirstName,proto3" json:"first_name,omitempty"`
+	// The last name of the person. An item without it fails.
+	LastName string `protobuf:"bytes,3,opt,name=last_name,json=LastName,proto3" json:"last_name,omitempty"`
+	// The middle initial of the person.
+	MiddleName string `protobuf:"bytes,4,opt,name=middle_name,json=MiddleName,proto3" json:"middle_name,omitempty"`
+	// The short name of the person.
+	PreferredFirstName string `protobuf:"bytes,5,opt,name=preferred_first_name,json=PreferredFirstName,proto3" json:"preferred_first_name,omitempty"`
+	// Stored and returned, without an effect.
+	FormerLastName string `protobuf:"bytes,6,opt,name=former_last_name,json=FormerLastName,proto3" json:"former_last_name,omitempty"`
+	// Stored and returned, without an effect.
+	Prefix string `protobuf:"bytes,7,opt,name=prefix,json=Prefix,proto3" json:"prefix,omitempty"`
+	// Stored and returned, without an effect.
+	Suffix string `protobuf:"bytes,8,opt,name=suffix,json=Suffix,proto3" json:"suffix,omitempty"`
+	// The first line of the street. The person gets the postal address "Home". An item without it
+	// fails.
+	AddressLine1 string `protobuf:"bytes,9,opt,name=address_line1,json=AddressLine1,proto3" json:"address_line1,omitempty"`
+	// The second line of the street, which follows the first one after a space.
+	AddressLine2 string `protobuf:"bytes,10,opt,name=address_line2,json=AddressLine2,proto3" json:"address_line2,omitempty"`
+	// The city of the home address. An item without it fails.
+	City string `protobuf:"bytes,11,opt,name=city,json=City,proto3" json:"city,omitempty"`
+	// Stored and returned, without an effect.
+	County string `protobuf:"bytes,12,opt,name=county,json=County,proto3" json:"county,omitempty"`
+	// The country of the home address.
+	Country string `protobuf:"bytes,13,opt,name=country,json=Country,proto3" json:"country,omitempty"`
+	// The postal code of the home address.
+	ZipOrPostalCode string `protobuf:"bytes,14,opt,name=zip_or_postal_code,json=ZipOrPostalCode,proto3" json:"zip_or_postal_code,omitempty"`
+	// The state of the home address.
+	State *NewHireState `protobuf:"bytes,15,opt,name=state,json=State,proto3" json:"state,omitempty"`
+	// Has no effect: it is neither stored nor returned.
+	Ssn string `protobuf:"bytes,16,opt,name=ssn,json=SSN,proto3" json:"ssn,omitempty"`
+	// The birth date of the person. An item without it fails.
+	BirthDate string `protobuf:"bytes,17,opt,name=birth_date,json=BirthDate,proto3" json:"birth_date,omitempty"`
+	// Stored and returned, without an effect.
+	Gender string `protobuf:"bytes,18,opt,name=gender,json=Gender,proto3" json:"gender,omitempty"`
+	// Stored and returned, without an effect.
 	MaritalStatus string `protobuf:"bytes,19,opt,name=marital_status,json=MaritalStatus,proto3" json:"marital_status,omitempty"`
-	EthnicOrigin  string `protobuf:"bytes,20,opt,name=ethnic_origin,json=EthnicOrigin,proto3" json:"ethnic_origin,omitempty"`
-	// The person number. If it is absent, a number is generated.
+	// Stored and returned, without an effect.
+	EthnicOrigin string `protobuf:"bytes,20,opt,name=ethnic_origin,json=EthnicOrigin,proto3" json:"ethnic_origin,omitempty"`
+	// The person number. If it is absent, a number is generated. Responses always have it.
 	EmployeeNumber string `protobuf:"bytes,21,opt,name=employee_number,json=EmployeeNumber,proto3" json:"employee_number,omitempty"`
-	EmployeeType   string `protobuf:"bytes,22,opt,name=employee_type,json=EmployeeType,proto3" json:"employee_type,omitempty"`
-	JobCode        string `protobuf:"bytes,23,opt,name=job_code,json=JobCode,proto3" json:"job_code,omitempty"`
-	JobGroup       string `protobuf:"bytes,24,opt,name=job_group,json=JobGroup,proto3" json:"job_group,omitempty"`
-	LocationCode   string `protobuf:"bytes,25,opt,name=location_code,json=LocationCode,proto3" json:"location_code,omitempty"`
-	OrgLevel1      string `protobuf:"bytes,26,opt,name=org_level1,json=OrgLevel1,proto3" json:"org_level1,omitempty"`
-	OrgLevel2      string `protobuf:"bytes,27,opt,name=org_level2,json=OrgLevel2,proto3" json:"org_level2,omitempty"`
-	OrgLevel3      string `protobuf:"bytes,28,opt,name=org_level3,json=OrgLevel3,proto3" json:"org_level3,omitempty"`
-	OrgLevel4      string `protobuf:"bytes,29,opt,name=org_level4,json=OrgLevel4,proto3" json:"org_level4,omitempty"`
-	Project        string `protobuf:"bytes,30,opt,name=project,json=Project,proto3" json:"project,omitempty"`
+	// The worker type of the person.
+	EmployeeType string `protobuf:"bytes,22,opt,name=employee_type,json=EmployeeType,proto3" json:"employee_type,omitempty"`
+	// The last name in the path of the primary job: OrgLevel1 to OrgLevel4, LocationCode,
+	// JobCode. Without it, or without any of the others, the person gets no primary job.
+	JobCode string `protobuf:"bytes,23,opt,name=job_code,json=JobCode,proto3" json:"job_code,omitempty"`
+	// Stored and returned, without an effect.
+	JobGroup string `protobuf:"bytes,24,opt,name=job_group,json=JobGroup,proto3" json:"job_group,omitempty"`
+	// The name of the location of the primary job. It also determines the state of the workplace:
+	// by a postal code at its beginning ("IA01"), or as the name or the external id of a
+	// location.
+	LocationCode string `protobuf:"bytes,25,opt,name=location_code,json=LocationCode,proto3" json:"location_code,omitempty"`
+	// The first name in the path of the primary job.
+	OrgLevel1 string `protobuf:"bytes,26,opt,name=org_level1,json=OrgLevel1,proto3" json:"org_level1,omitempty"`
+	// The second name in the path of the primary job.
+	OrgLevel2 string `protobuf:"bytes,27,opt,name=org_level2,json=OrgLevel2,proto3" json:"org_level2,omitempty"`
+	// The third name in the path of the primary job.
+	OrgLevel3 string `protobuf:"bytes,28,opt,name=org_level3,json=OrgLevel3,proto3" json:"org_level3,omitempty"`
+	// The fourth name in the path of the primary job.
+	OrgLevel4 string `protobuf:"bytes,29,opt,name=org_level4,json=OrgLevel4,proto3" json:"org_level4,omitempty"`
+	// Stored and returned, without an effect.
+	Project string `protobuf:"bytes,30,opt,name=project,json=Project,proto3" json:"project,omitempty"`
 	// The person number of the manager.
-	Supervisor                string `protobuf:"bytes,31,opt,name=supervisor,json=Supervisor,proto3" json:"supervisor,omitempty"`
-	ShiftCode                 string `protobuf:"bytes,32,opt,name=shift_code,json=ShiftCode,proto3" json:"shift_code,omitempty"`
-	ShiftGroup                string `protobuf:"bytes,33,opt,name=shift_group,json=ShiftGroup,proto3" json:"shift_group,omitempty"`
-	TimeClock                 string `protobuf:"bytes,34,opt,name=time_clock,json=TimeClock,proto3" json:"time_clock,omitempty"`
-	UnionLocal                string `protobuf:"bytes,35,opt,name=union_local,json=UnionLocal,proto3" json:"union_local,omitempty"`
-	UnionNational             string `protobuf:"bytes,36,opt,name=union_national,json=UnionNational,proto3" json:"union_national,omitempty"`
-	MailStop                  string `protobuf:"bytes,37,opt,name=mail_stop,json=MailStop,proto3" json:"mail_stop,omitempty"`
-	HireDate                  string `protobuf:"bytes,38,opt,name=hire_date,json=HireDate,proto3" json:"hire_date,omitempty"`
-	HireSource                string `protobuf:"bytes,39,opt,name=hire_source,json=HireSource,proto3" json:"hire_source,omitempty"`
-	SeniorityDate             string `protobuf:"bytes,40,opt,name=seniority_date,json=SeniorityDate,proto3" json:"seniority_date,omitempty"`
-	BenefitSeniorityDate      string `protobuf:"bytes,41,opt,name=benefit_seniority_date,json=BenefitSeniorityDate,proto3" json:"benefit_seniority_date,omitempty"`
+	Supervisor string `protobuf:"bytes,31,opt,name=supervisor,json=Supervisor,proto3" json:"supervisor,omitempty"`
+	// Stored and returned, without an effect.
+	ShiftCode string `protobuf:"bytes,32,opt,name=shift_code,json=ShiftCode,proto3" json:"shift_code,omitempty"`
+	// The schedule group of the person.
+	ShiftGroup string `protobuf:"bytes,33,opt,name=shift_group,json=ShiftGroup,proto3" json:"shift_group,omitempty"`
+	// The device group of the person, which must exist.
+	TimeClock string `protobuf:"bytes,34,opt,name=time_clock,json=TimeClock,proto3" json:"time_clock,omitempty"`
+	// Stored and returned, without an effect.
+	UnionLocal string `protobuf:"bytes,35,opt,name=union_local,json=UnionLocal,proto3" json:"union_local,omitempty"`
+	// Stored and returned, without an effect.
+	UnionNational string `protobuf:"bytes,36,opt,name=union_national,json=UnionNational,proto3" json:"union_national,omitempty"`
+	// Stored and returned, without an effect.
+	MailStop string `protobuf:"bytes,37,opt,name=mail_stop,json=MailStop,proto3" json:"mail_stop,omitempty"`
+	// The hire date. The person is active from this day on. The default is today in UTC.
+	HireDate string `protobuf:"bytes,38,opt,name=hire_date,json=HireDate,proto3" json:"hire_date,omitempty"`
+	// Stored and returned, without an effect.
+	HireSource string `protobuf:"bytes,39,opt,name=hire_source,json=HireSource,proto3" json:"hire_source,omitempty"`
+	// The seniority date of the person.
+	SeniorityDate string `protobuf:"bytes,40,opt,name=seniority_date,json=SeniorityDate,proto3" json:"seniority_date,omitempty"`
+	// The first day of the seniority for benefits. Stored and returned, without an effect. An
+	// item without it fails.
+	BenefitSeniorityDate string `protobuf:"bytes,41,opt,name=benefit_seniority_date,json=BenefitSeniorityDate,proto3" json:"benefit_seniority_date,omitempty"`
+	// Stored and returned, without an effect.
 	NextPerformanceReviewDate string `protobuf:"bytes,42,opt,name=next_performance_review_date,json=NextPerformanceReviewDate,proto3" json:"next_performance_review_date,omitempty"`
-	NextSalaryReviewDate      string `protobuf:"bytes,43,opt,name=next_salary_review_date,json=NextSalaryReviewDate,proto3" json:"next_salary_review_date,omitempty"`
-	FullOrPartTime            string `protobuf:"bytes,44,opt,name=full_or_part_time,json=FullOrPartTime,proto3" json:"full_or_part_time,omitempty"`
-	HourlyOrSalaried          string `protobuf:"bytes,45,opt,name=hourly_or_salaried,json=HourlyOrSalaried,proto3" json:"hourly_or_salaried,omitempty"`
-	// Hours per week.
-	ScheduledHours         *float64 `protobuf:"fixed64,46,opt,name=scheduled_hours,json=ScheduledHours,proto3,oneof" json:"scheduled_hours,omitempty"`
-	PayGroup               string   `protobuf:"bytes,47,opt,name=pay_group,json=PayGroup,proto3" json:"pay_group,omitempty"`
-	PayRate                *float64 `protobuf:"fixed64,48,opt,name=pay_rate,json=PayRate,proto3,oneof" json:"pay_rate,omitempty"`
-	PayRateType            string   `protobuf:"bytes,49,opt,name=pay_rate_type,json=PayRateType,proto3" json:"pay_rate_type,omitempty"`
-	PayScaleCode           string   `protobuf:"bytes,50,opt,name=pay_scale_code,json=PayScaleCode,proto3" json:"pay_scale_code,omitempty"`
-	StepNo                 string   `protobuf:"bytes,51,opt,name=step_no,json=StepNo,proto3" json:"step_no,omitempty"`
-	OtherRate1             *float64 `protobuf:"fixed64,52,opt,name=other_rate1,json=OtherRate1,proto3,oneof" json:"other_rate1,omitempty"`
-	OtherRate2             *float64 `protobuf:"fixed64,53,opt,name=other_rate2,json=OtherRate2,proto3,oneof" json:"other_rate2,omitempty"`
-	OtherRate3             *float64 `protobuf:"fixed64,54,opt,name=other_rate3,json=OtherRate3,proto3,oneof" json:"other_rate3,omitempty"`
-	OtherRate4             *float64 `protobuf:"fixed64,55,opt,name=other_rate4,json=OtherRate4,proto3,oneof" json:"other_rate4,omitempty"`
-	PayAutomatically       *bool    `protobuf:"varint,56,opt,name=pay_automatically,json=PayAutomatically,proto3,oneof" json:"pay_automatically,omitempty"`
-	EarningsGroup          string   `protobuf:"bytes,57,opt,name=earnings_group,json=EarningsGroup,proto3" json:"earnings_group,omitempty"`
-	DeductionBenefitGroup  string   `protobuf:"bytes,58,opt,name=deduction_benefit_group,json=DeductionBenefitGroup,proto3" json:"deduction_benefit_group,omitempty"`
-	DistributionCenterCode string   `protobuf:"bytes,59,opt,name=distribution_center_code,json=DistributionCenterCode,proto3" json:"distribution_center_code,omitempty"`
-	HomePhone              string   `protobuf:"bytes,60,opt,name=home_phone,json=HomePhone,proto3" json:"home_phone,omitempty"`
-	WorkPhone              string   `protobuf:"bytes,61,opt,name=work_phone,json=WorkPhone,proto3" json:"work_phone,omitempty"`
-	WorkExtension          string   `protobuf:"bytes,62,opt,name=work_extension,json=WorkExtension,proto3" json:"work_extension,omitempty"`
-	OtherPhone             string   `protobuf:"bytes,63,opt,name=other_phone,json=OtherPhone,proto3" json:"other_phone,omitempty"`
-	OtherPhoneExtension    string   `protobuf:"bytes,64,opt,name=other_phone_extension,json=OtherPhoneExtension,proto3" json:"other_phone_extension,omitempty"`
-	OtherPhoneType         string   `protobuf:"bytes,65,opt,name=other_phone_type,json=OtherPhoneType,proto3" json:"other_phone_type,omitempty"`
-	EmailAddress           string   `protobuf:"bytes,66,opt,name=email_address,json=EmailAddress,proto3" json:"email_address,omitempty"`
-	AlternateEmailAddress  string   `protobuf:"bytes,67,opt,name=alternate_email_address,json=AlternateEmailAddress,proto3" json:"alternate_email_address,omitempty"`
-	AlternateTitle         string   `protobuf:"bytes,68,opt,name=alternate_title,json=AlternateTitle,proto3" json:"alternate_title,omitempty"`
-	// Accepted and not stored.
+	// Stored and returned, without an effect.
+	NextSalaryReviewDate string `protobuf:"bytes,43,opt,name=next_salary_review_date,json=NextSalaryReviewDate,proto3" json:"next_salary_review_date,omitempty"`
+	// Stored and returned, without an effect.
+	FullOrPartTime string `protobuf:"bytes,44,opt,name=full_or_part_time,json=FullOrPartTime,proto3" json:"full_or_part_time,omitempty"`
+	// A text that begins with S, in any case, means a salary: PayRate is then not the hourly wage
+	// of the person.
+	HourlyOrSalaried string `protobuf:"bytes,45,opt,name=hourly_or_salaried,json=HourlyOrSalaried,proto3" json:"hourly_or_salaried,omitempty"`
+	// The expected hours of a week.
+	ScheduledHours *float64 `protobuf:"fixed64,46,opt,name=scheduled_hours,json=ScheduledHours,proto3,oneof" json:"scheduled_hours,omitempty"`
+	// The pay rule of the person.
+	PayGroup string `protobuf:"bytes,47,opt,name=pay_group,json=PayGroup,proto3" json:"pay_group,omitempty"`
+	// The wage of an hour, from the hire date on, unless the person is salaried. Returned only to
+	// callers who may read wages; requests may set it only with the permission to write wages.
+	PayRate *float64 `protobuf:"fixed64,48,opt,name=pay_rate,json=PayRate,proto3,oneof" json:"pay_rate,omitempty"`
+	// Stored and returned, without an effect.
+	PayRateType string `protobuf:"bytes,49,opt,name=pay_rate_type,json=PayRateType,proto3" json:"pay_rate_type,omitempty"`
+	// Stored and returned, without an effect.
+	PayScaleCode string `protobuf:"bytes,50,opt,name=pay_scale_code,json=PayScaleCode,proto3" json:"pay_scale_code,omitempty"`
+	// Stored and returned, without an effect.
+	StepNo string `protobuf:"bytes,51,opt,name=step_no,json=StepNo,proto3" json:"step_no,omitempty"`
+	// A wage. Stored and returned, without an effect. It requires the same permissions as
+	// PayRate.
+	OtherRate1 *float64 `protobuf:"fixed64,52,opt,name=other_rate1,json=OtherRate1,proto3,oneof" json:"other_rate1,omitempty"`
+	// A wage. Stored and returned, without an effect. It requires the same permissions as
+	// PayRate.
+	OtherRate2 *float64 `protobuf:"fixed64,53,opt,name=other_rate2,json=OtherRate2,proto3,oneof" json:"other_rate2,omitempty"`
+	// A wage. Stored and returned, without an effect. It requires the same permissions as
+	// PayRate.
+	OtherRate3 *float64 `protobuf:"fixed64,54,opt,name=other_rate3,json=OtherRate3,proto3,oneof" json:"other_rate3,omitempty"`
+	// A wage. Stored and returned, without an effect. It requires the same permissions as
+	// PayRate.
+	OtherRate4 *float64 `protobuf:"fixed64,55,opt,name=other_rate4,json=OtherRate4,proto3,oneof" json:"other_rate4,omitempty"`
+	// Stored and returned, without an effect.
+	PayAutomatically *bool `protobuf:"varint,56,opt,name=pay_automatically,json=PayAutomatically,proto3,oneof" json:"pay_automatically,omitempty"`
+	// Stored and returned, without an effect.
+	EarningsGroup string `protobuf:"bytes,57,opt,name=earnings_group,json=EarningsGroup,proto3" json:"earnings_group,omitempty"`
+	// Stored and returned, without an effect.
+	DeductionBenefitGroup string `protobuf:"bytes,58,opt,name=deduction_benefit_group,json=DeductionBenefitGroup,proto3" json:"deduction_benefit_group,omitempty"`
+	// Stored and returned, without an effect.
+	DistributionCenterCode string `protobuf:"bytes,59,opt,name=distribution_center_code,json=DistributionCenterCode,proto3" json:"distribution_center_code,omitempty"`
+	// The telephone number "Home" of the person.
+	HomePhone string `protobuf:"bytes,60,opt,name=home_phone,json=HomePhone,proto3" json:"home_phone,omitempty"`
+	// The telephone number "Work" of the person.
+	WorkPhone string `protobuf:"bytes,61,opt,name=work_phone,json=WorkPhone,proto3" json:"work_phone,omitempty"`
+	// Stored and returned, without an effect.
+	WorkExtension string `protobuf:"bytes,62,opt,name=work_extension,json=WorkExtension,proto3" json:"work_extension,omitempty"`
+	// The telephone number "Other" of the person.
+	OtherPhone string `protobuf:"bytes,63,opt,name=other_phone,json=OtherPhone,proto3" json:"other_phone,omitempty"`
+	// Stored and returned, without an effect.
+	OtherPhoneExtension string `protobuf:"bytes,64,opt,name=other_phone_extension,json=OtherPhoneExtension,proto3" json:"other_phone_extension,omitempty"`
+	// Stored and returned, without an effect.
+	OtherPhoneType string `protobuf:"bytes,65,opt,name=other_phone_type,json=OtherPhoneType,proto3" json:"other_phone_type,omitempty"`
+	// The e-mail address "Work" of the person.
+	EmailAddress string `protobuf:"bytes,66,opt,name=email_address,json=EmailAddress,proto3" json:"email_address,omitempty"`
+	// The e-mail address "Alternate" of the person.
+	AlternateEmailAddress string `protobuf:"bytes,67,opt,name=alternate_email_address,json=AlternateEmailAddress,proto3" json:"alternate_email_address,omitempty"`
+	// Stored and returned, without an effect.
+	AlternateTitle string `protobuf:"bytes,68,opt,name=alternate_title,json=AlternateTitle,proto3" json:"alternate_title,omitempty"`
+	// Has no effect: it is neither stored nor returned.
 	DirectDeposits []*structpb.Struct `protobuf:"bytes,69,rep,name=direct_deposits,json=DirectDeposits,proto3" json:"direct_deposits,omitempty"`
-	Federal        *structpb.Struct   `protobuf:"bytes,70,opt,name=federal,json=Federal,proto3" json:"federal,omitempty"`
-	ResidentState  *structpb.Struct   `protobuf:"bytes,71,opt,name=resident_state,json=ResidentState,proto3" json:"resident_state,omitempty"`
-	WorkState      *structpb.Struct   `protobuf:"bytes,72,opt,name=work_state,json=WorkState,proto3" json:"work_state,omitempty"`
-	// For locations in Iowa only: whole currency units of at most 10 digits, without
-	// decimals. Any JSON value is accepted here, so that an invalid value fails its own
-	// item only.
+	// The federal tax data. Stored and returned, without an effect.
+	Federal *structpb.Struct `protobuf:"bytes,70,opt,name=federal,json=Federal,proto3" json:"federal,omitempty"`
+	// The tax data of the state of residence. Stored and returned, without an effect.
+	ResidentState *structpb.Struct `protobuf:"bytes,71,opt,name=resident_state,json=ResidentState,proto3" json:"resident_state,omitempty"`
+	// The tax data of the state of work. Stored and returned, without an effect.
+	WorkState *structpb.Struct `protobuf:"bytes,72,opt,name=work_state,json=WorkState,proto3" json:"work_state,omitempty"`
+	// For locations in Iowa only: a whole amount from 0 to 9999999999, as a number or as a text
+	// of digits. Responses have a number. Any JSON value is accepted here, so that an invalid
+	// value fails its own item only.
 	ResidentStateTotalAllowancesClaimedCurrencyAmount *structpb.Value `protobuf:"bytes,73,opt,name=resident_state_total_allowances_claimed_currency_amount,json=ResidentStateTotalAllowancesClaimedCurrencyAmount,proto3" json:"resident_state_total_allowances_claimed_currency_amount,omitempty"`
-	WorkStateTotalAllowancesClaimedCurrencyAmount     *structpb.Value `protobuf:"bytes,74,opt,name=work_state_total_allowances_claimed_currency_amount,json=WorkStateTotalAllowancesClaimedCurrencyAmount,proto3" json:"work_state_total_allowances_claimed_currency_amount,omitempty"`
-	ResidentCounty                                    string          `protobuf:"bytes,75,opt,name=resident_county,json=ResidentCounty,proto3" json:"resident_county,omitempty"`
-	ResidentJurisdiction                              string          `protobuf:"bytes,76,opt,name=resident_jurisdiction,json=ResidentJurisdiction,proto3" json:"resident_jurisdiction,omitempty"`
-	LocalWorkInTaxResidentStatus                      string          `protobuf:"bytes,77,opt,name=local_work_in_tax_resident_status,json=LocalWorkInTaxResidentStatus,proto3" json:"local_work_in_tax_resident_status,omitempty"`
-	I9Verification                                    *structpb.Value `protobuf:"bytes,78,opt,name=i9_verification,json=I9Verification,proto3" json:"i9_verification,omitempty"`
-	PtoPlans                                          *structpb.Value `protobuf:"bytes,79,opt,name=pto_plans,json=PTOPlans,proto3" json:"pto_plans,omitempty"`
-	SelfServiceProperties                             *structpb.Value `protobuf:"bytes,80,opt,name=self_service_properties,json=SelfServiceProperties,proto3" json:"self_service_properties,omitempty"`
+	// The same for the state of work, by the same rules.
+	WorkStateTotalAllowancesClaimedCurrencyAmount *structpb.Value `protobuf:"bytes,74,opt,name=work_state_total_allowances_claimed_currency_amount,json=WorkStateTotalAllowancesClaimedCurrencyAmount,proto3" json:"work_state_total_allowances_claimed_currency_amount,omitempty"`
+	// Stored and returned, without an effect.
+	ResidentCounty string `protobuf:"bytes,75,opt,name=resident_county,json=ResidentCounty,proto3" json:"resident_county,omitempty"`
+	// Stored and returned, without an effect.
+	ResidentJurisdiction string `protobuf:"bytes,76,opt,name=resident_jurisdiction,json=ResidentJurisdiction,proto3" json:"resident_jurisdiction,omitempty"`
+	// Stored and returned, without an effect.
+	LocalWorkInTaxResidentStatus string `protobuf:"bytes,77,opt,name=local_work_in_tax_resident_status,json=LocalWorkInTaxResidentStatus,proto3" json:"local_work_in_tax_resident_status,omitempty"`
+	// Stored and returned, without an effect.
+	I9Verification *structpb.Value `protobuf:"bytes,78,opt,name=i9_verification,json=I9Verification,proto3" json:"i9_verification,omitempty"`
+	// Stored and returned, without an effect.
+	PtoPlans *structpb.Value `protobuf:"bytes,79,opt,name=pto_plans,json=PTOPlans,proto3" json:"pto_plans,omitempty"`
+	// Stored and returned, without an effect.
+	SelfServiceProperties *structpb.Value `protobuf:"bytes,80,opt,name=self_service_properties,json=SelfServiceProperties,proto3" json:"self_service_properties,omitempty"`
 	// Only in responses: the id of the person.
 	PersonId      int64 `protobuf:"varint,81,opt,name=person_id,json=PersonId,proto3" json:"person_id,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -36,7 +36,8 @@ type NewHireServiceClient interface {
 	// Creates up to 100 persons with their assignments. Each item succeeds or fails
 	// separately; the status is 207 if some items failed.
 	CreateNewHires(ctx context.Context, in *NewHireList, opts ...grpc.CallOption) (*NewHireList, error)
-	// Retrieves the data that the hiring of a person contained.
+	// Retrieves the data of the new hire of a person, as the request had it. Persons who were
+	// created in another way have none.
 	GetNewHire(ctx context.Context, in *GetNewHireRequest, opts ...grpc.CallOption) (*NewHire, error)
 	// Creates the person of a hire with an assignment to an employment term, for another service. A repeated
 	// request with the same key returns the person that the first one created.
@@ -90,7 +91,8 @@ type NewHireServiceServer interface {
 	// Creates up to 100 persons with their assignments. Each item succeeds or fails
 	// separately; the status is 207 if some items failed.
 	CreateNewHires(context.Context, *NewHireList) (*NewHireList, error)
-	// Retrieves the data that the hiring of a person contained.
+	// Retrieves the data of the new hire of a person, as the request had it. Persons who were
+	// created in another way have none.
 	GetNewHire(context.Context, *GetNewHireRequest) (*NewHire, error)
 	// Creates the person of a hire with an assignment to an employment term, for another service. A repeated
 	// request with the same key returns the person that the first one created.

@@ -495,8 +495,9 @@ func (x *BirthDate) GetBirthDate() string {
 }
 
 type GetPersonRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId      int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -539,9 +540,10 @@ func (x *GetPersonRequest) GetPersonId() int64 {
 }
 
 type UpdatePersonRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	Person        *Person                `protobuf:"bytes,2,opt,name=person,proto3" json:"person,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId      int64   `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	Person        *Person `protobuf:"bytes,2,opt,name=person,proto3" json:"person,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -591,8 +593,9 @@ func (x *UpdatePersonRequest) GetPerson() *Person {
 }
 
 type DeletePersonRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId      int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -636,14 +639,15 @@ func (x *DeletePersonRequest) GetPersonId() int64 {
 
 type GetPersonExtensionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// accrual, device, employee, scheduling or timekeeping, in any case. The default is all
-	// of them.
+	// The extension, in any case. The default is all of them.
 	ExtensionType string `protobuf:"bytes,1,opt,name=extension_type,json=extensionType,proto3" json:"extension_type,omitempty"`
-	// The person number. The pair aoid and coid can be used instead.
+	// The person number. The request has either this or the pair aoid and coid.
 	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Aoid         string `protobuf:"bytes,3,opt,name=aoid,proto3" json:"aoid,omitempty"`
-	Coid         string `protobuf:"bytes,4,opt,name=coid,proto3" json:"coid,omitempty"`
-	// Accepted and has no effect, because the product stores no accrual policies.
+	// The first id of the person in another system. Only together with coid.
+	Aoid string `protobuf:"bytes,3,opt,name=aoid,proto3" json:"aoid,omitempty"`
+	// The second id of the pair.
+	Coid string `protobuf:"bytes,4,opt,name=coid,proto3" json:"coid,omitempty"`
+	// Has no effect, because the product stores no accrual policies.
 	IncludeAccrualPolicyDetails *bool `protobuf:"varint,5,opt,name=include_accrual_policy_details,json=includeAccrualPolicyDetails,proto3,oneof" json:"include_accrual_policy_details,omitempty"`
 	unknownFields               protoimpl.UnknownFields
 	sizeCache                   protoimpl.SizeCache
@@ -716,7 +720,7 @@ func (x *GetPersonExtensionRequest) GetIncludeAccrualPolicyDetails() bool {
 
 type GetCurrentUserInfoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether the response has the contact data of the person.
+	// Whether the response has the contact data of the person. The default is false.
 	IncludeContactInformation *bool `protobuf:"varint,1,opt,name=include_contact_information,json=includeContactInformation,proto3,oneof" json:"include_contact_information,omitempty"`
 	unknownFields             protoimpl.UnknownFields
 	sizeCache                 protoimpl.SizeCache
@@ -814,12 +818,14 @@ func (x *PersonList) GetFailure() *v1.ErrorBody {
 
 type MultiReadPersonsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// Accepted and has no effect, because every person has one assignment.
+	// The persons to read.
+	Where *PersonWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Has no effect, because every person has one assignment.
 	ReturnUnassignedEmployees *bool `protobuf:"varint,2,opt,name=return_unassigned_employees,json=returnUnassignedEmployees,proto3,oneof" json:"return_unassigned_employees,omitempty"`
-	FailOnNoAssignment        *bool `protobuf:"varint,3,opt,name=fail_on_no_assignment,json=failOnNoAssignment,proto3,oneof" json:"fail_on_no_assignment,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	// Has no effect, because every person has one assignment.
+	FailOnNoAssignment *bool `protobuf:"varint,3,opt,name=fail_on_no_assignment,json=failOnNoAssignment,proto3,oneof" json:"fail_on_no_assignment,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *MultiReadPersonsRequest) Reset() {
@@ -873,22 +879,26 @@ func (x *MultiReadPersonsRequest) GetFailOnNoAssignment() bool {
 	return false
 }
 
+// PersonWhere names persons, and filters them.
 type PersonWhere struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees *PersonCriterion       `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// YYYY-MM-DD. The method checks the format, because the error has its own code.
-	SnapshotDate     string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
-	OnlyActivePerson *bool  `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
-	// Accepted and has no effect, because all persons can be requested.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persons, by a key and its values.
+	Employees *PersonCriterion `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The day for badges, statuses and extensions: YYYY-MM-DD. The default is today in UTC.
+	SnapshotDate string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
+	// Whether persons are left out whose employment is not active on the snapshot date. The
+	// default is false.
+	OnlyActivePerson *bool `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
+	// Has no effect, because all persons can be requested.
 	IsEmployeeAllowed *bool `protobuf:"varint,4,opt,name=is_employee_allowed,json=isEmployeeAllowed,proto3,oneof" json:"is_employee_allowed,omitempty"`
-	// For extensions only: accrual, device, employee, scheduling or timekeeping, in any
-	// case. The default is all of them.
+	// For extensions only: the extension, in any case. The default is all of them.
 	ExtensionType string `protobuf:"bytes,5,opt,name=extension_type,json=extensionType,proto3" json:"extension_type,omitempty"`
-	// The snapshot date with a time that has no effect: "2025-02-01 08:00:00".
+	// The snapshot date with a time, which has no effect: "2025-02-01 08:00:00". It has
+	// precedence over snapshotDate.
 	SnapshotDateTime string `protobuf:"bytes,6,opt,name=snapshot_date_time,json=snapshotDateTime,proto3" json:"snapshot_date_time,omitempty"`
-	// Whether timekeeping extensions have wages. The default is true.
+	// For extensions only: whether timekeeping extensions have wages. The default is true.
 	IncludeBaseWages *bool `protobuf:"varint,7,opt,name=include_base_wages,json=includeBaseWages,proto3,oneof" json:"include_base_wages,omitempty"`
-	// Accepted and has no effect, because the product stores no accrual policies.
+	// Has no effect, because the product stores no accrual policies.
 	IncludeAccrualPolicyDetails *bool `protobuf:"varint,8,opt,name=include_accrual_policy_details,json=includeAccrualPolicyDetails,proto3,oneof" json:"include_accrual_policy_details,omitempty"`
 	// Leaves out persons that the hyperfind query does not find.
 	HyperFindFilter *HyperFindFilter `protobuf:"bytes,9,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
@@ -989,13 +999,14 @@ func (x *PersonWhere) GetHyperFindFilter() *HyperFindFilter {
 	return nil
 }
 
+// HyperFindFilter selects persons by a hyperfind query on some days.
 type HyperFindFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The first and the last day, both included. The default is today.
 	DateRange *v1.DateRange `protobuf:"bytes,1,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	// The hyperfind query, by id or by name. The default is all persons.
 	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
-	// Accepted and has no effect.
+	// Has no effect.
 	VisibilityCode *structpb.Value `protobuf:"bytes,3,opt,name=visibility_code,json=visibilityCode,proto3" json:"visibility_code,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1052,14 +1063,19 @@ func (x *HyperFindFilter) GetVisibilityCode() *structpb.Value {
 	return nil
 }
 
+// PersonCriterion names up to 100 persons by the values of a key.
 type PersonCriterion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// personid, employeeid, personnumber, jobassignmentid, username,
-	// useraccountid, badgenumber or useremailaddress, in any case.
-	Key    string   `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The property that names the persons, in any case. personid, employeeid, jobassignmentid and
+	// useraccountid are all the id of the person. The request has either key and values, or
+	// multi_key and multi_key_values.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The values of the key, as texts. User names and e-mail addresses may have any case. The
+	// response has the persons in this order.
 	Values []string `protobuf:"bytes,2,rep,name=values,proto3" json:"values,omitempty"`
-	// The pair aoid and coid, instead of key and values.
-	MultiKey       []string              `protobuf:"bytes,3,rep,name=multi_key,proto3" json:"multi_key,omitempty"`
+	// A pair of keys, instead of key: ["aoid", "coid"].
+	MultiKey []string `protobuf:"bytes,3,rep,name=multi_key,proto3" json:"multi_key,omitempty"`
+	// The values of multi_key: lists of an aoid and a coid.
 	MultiKeyValues []*structpb.ListValue `protobuf:"bytes,4,rep,name=multi_key_values,proto3" json:"multi_key_values,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1125,12 +1141,14 @@ func (x *PersonCriterion) GetMultiKeyValues() []*structpb.ListValue {
 
 type MultiReadPersonExtensionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *PersonWhere           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// Accepted and has no effect, because every person has one assignment.
+	// The persons, the extension and the snapshot date.
+	Where *PersonWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Has no effect, because every person has one assignment.
 	ReturnUnassignedEmployees *bool `protobuf:"varint,2,opt,name=return_unassigned_employees,json=returnUnassignedEmployees,proto3,oneof" json:"return_unassigned_employees,omitempty"`
-	FailOnNoAssignment        *bool `protobuf:"varint,3,opt,name=fail_on_no_assignment,json=failOnNoAssignment,proto3,oneof" json:"fail_on_no_assignment,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	// Has no effect, because every person has one assignment.
+	FailOnNoAssignment *bool `protobuf:"varint,3,opt,name=fail_on_no_assignment,json=failOnNoAssignment,proto3,oneof" json:"fail_on_no_assignment,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *MultiReadPersonExtensionsRequest) Reset() {
@@ -1184,8 +1202,10 @@ func (x *MultiReadPersonExtensionsRequest) GetFailOnNoAssignment() bool {
 	return false
 }
 
+// ApplyReadPersonsRequest asks for a page of the persons that pass filters.
 type ApplyReadPersonsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// The filters. By default, all persons that the caller may see are returned.
 	Where *ApplyReadPersonsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	// The number of the page, from 0.
 	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
@@ -1256,16 +1276,20 @@ func (x *ApplyReadPersonsRequest) GetAfter() string {
 	return ""
 }
 
+// ApplyReadPersonsWhere filters persons. Only persons that pass all filters are returned.
 type ApplyReadPersonsWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Not Applicable, Active, Inactive or Terminated, in any case, on the snapshot date.
-	// Persons without a status have the status Not Applicable.
-	EmploymentStatus  string `protobuf:"bytes,1,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
+	// Returns only persons with this employment status on the snapshot date. Persons without a
+	// status have the status Not Applicable. Any case is accepted.
+	EmploymentStatus string `protobuf:"bytes,1,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
+	// Returns only persons whose user account has this status on the snapshot date. Persons
+	// without a status have the status Not Applicable. Any case is accepted.
 	UserAccountStatus string `protobuf:"bytes,2,opt,name=user_account_status,json=userAccountStatus,proto3" json:"user_account_status,omitempty"`
-	// YYYY-MM-DD. The default is today.
-	SnapshotDate       string `protobuf:"bytes,3,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
-	ReturnPersonIdOnly *bool  `protobuf:"varint,4,opt,name=return_person_id_only,json=returnPersonIdOnly,proto3,oneof" json:"return_person_id_only,omitempty"`
-	// aoid: returns only persons without an aoid.
+	// The day of the statuses: YYYY-MM-DD. The default is today in UTC.
+	SnapshotDate string `protobuf:"bytes,3,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
+	// Whether the records have only the personId. The default is false.
+	ReturnPersonIdOnly *bool `protobuf:"varint,4,opt,name=return_person_id_only,json=returnPersonIdOnly,proto3,oneof" json:"return_person_id_only,omitempty"`
+	// Returns only persons without an aoid. Any case is accepted.
 	MissingExternalIdType string `protobuf:"bytes,5,opt,name=missing_external_id_type,json=missingExternalIdType,proto3" json:"missing_external_id_type,omitempty"`
 	// Returns only persons that changed between these times, in UTC. Both times are
 	// included.
@@ -1346,10 +1370,13 @@ func (x *ApplyReadPersonsWhere) GetDateRange() *DateTimeRange {
 	return nil
 }
 
+// DateTimeRange is a range of moments.
 type DateTimeRange struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDateTime string                 `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first moment: YYYY-MM-DDTHH:MM:SS in UTC. Without it, the range is open.
+	StartDateTime string `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The last moment, included: YYYY-MM-DDTHH:MM:SS in UTC. Without it, the range is open.
+	EndDateTime   string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1398,6 +1425,7 @@ func (x *DateTimeRange) GetEndDateTime() string {
 	return ""
 }
 
+// PersonPage is a page of persons.
 type PersonPage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of records on this page, as text.
@@ -1505,14 +1533,21 @@ func (x *PersonRecordList) GetRecords() []*PersonRecord {
 	return nil
 }
 
+// PersonRecord has the names and statuses of a person.
 type PersonRecord struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	PersonId          int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber      string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	FirstName         string                 `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
-	LastName          string                 `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
-	EmploymentStatus  string                 `protobuf:"bytes,5,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
-	UserAccountStatus string                 `protobuf:"bytes,6,opt,name=user_account_status,json=userAccountStatus,proto3" json:"user_account_status,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// The first name.
+	FirstName string `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
+	// The last name.
+	LastName string `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	// The employment status on the snapshot date. Absent without a status.
+	EmploymentStatus string `protobuf:"bytes,5,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
+	// The status of the user account on the snapshot date. Absent without a status.
+	UserAccountStatus string `protobuf:"bytes,6,opt,name=user_account_status,json=userAccountStatus,proto3" json:"user_account_status,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1589,22 +1624,33 @@ func (x *PersonRecord) GetUserAccountStatus() string {
 	return ""
 }
 
+// CurrentUserInfo is the user who sent the request, and their person.
 type CurrentUserInfo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent for users who are not persons.
-	EmployeeId        int64                     `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	PersonNumber      string                    `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	FirstName         string                    `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
-	LastName          string                    `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
-	MiddleInitial     string                    `protobuf:"bytes,5,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
-	UserName          string                    `protobuf:"bytes,6,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
-	UserLocale        string                    `protobuf:"bytes,7,opt,name=user_locale,json=userLocale,proto3" json:"user_locale,omitempty"`
-	TimeZone          *CurrentUserTimeZone      `protobuf:"bytes,8,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
-	EmailContacts     []*ExtensionEmail         `protobuf:"bytes,9,rep,name=email_contacts,json=emailContacts,proto3" json:"email_contacts,omitempty"`
-	TelephoneContacts []*ExtensionTelephone     `protobuf:"bytes,10,rep,name=telephone_contacts,json=telephoneContacts,proto3" json:"telephone_contacts,omitempty"`
-	PostalAddresses   []*ExtensionPostalAddress `protobuf:"bytes,11,rep,name=postal_addresses,json=postalAddresses,proto3" json:"postal_addresses,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// The id of the person. Absent for users who are not persons.
+	EmployeeId int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	// The person number. Absent for users who are not persons.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// The first name of the person.
+	FirstName string `protobuf:"bytes,3,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
+	// The last name of the person.
+	LastName string `protobuf:"bytes,4,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	// The middle initial of the person.
+	MiddleInitial string `protobuf:"bytes,5,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
+	// The user name of the caller.
+	UserName string `protobuf:"bytes,6,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	// The locale policy of the person, a language tag: "de-CH". Absent if the person has none.
+	UserLocale string `protobuf:"bytes,7,opt,name=user_locale,json=userLocale,proto3" json:"user_locale,omitempty"`
+	// The time zone of the person, or the server's default time zone.
+	TimeZone *CurrentUserTimeZone `protobuf:"bytes,8,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	// The e-mail addresses of the person, if the request asks for contact data.
+	EmailContacts []*ExtensionEmail `protobuf:"bytes,9,rep,name=email_contacts,json=emailContacts,proto3" json:"email_contacts,omitempty"`
+	// The telephone numbers of the person, if the request asks for contact data.
+	TelephoneContacts []*ExtensionTelephone `protobuf:"bytes,10,rep,name=telephone_contacts,json=telephoneContacts,proto3" json:"telephone_contacts,omitempty"`
+	// The postal addresses of the person, if the request asks for contact data.
+	PostalAddresses []*ExtensionPostalAddress `protobuf:"bytes,11,rep,name=postal_addresses,json=postalAddresses,proto3" json:"postal_addresses,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *CurrentUserInfo) Reset() {
@@ -1714,16 +1760,18 @@ func (x *CurrentUserInfo) GetPostalAddresses() []*ExtensionPostalAddress {
 	return nil
 }
 
+// CurrentUserTimeZone is the time zone of a user.
 type CurrentUserTimeZone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// IANA name.
+	// The IANA name: "Europe/Zurich".
 	TimeZoneId string `protobuf:"bytes,6,opt,name=time_zone_id,json=timeZoneId,proto3" json:"time_zone_id,omitempty"`
-	// The same as name.
+	// The same as timeZoneId.
 	DisplayName string `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	// The current abbreviation, "CET".
 	ShortName string `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
 	// The current difference to UTC in minutes: -300 in New York in winter.
-	GmtOffset     *int32 `protobuf:"varint,4,opt,name=gmt_offset,json=gmtOffset,proto3,oneof" json:"gmt_offset,omitempty"`
+	GmtOffset *int32 `protobuf:"varint,4,opt,name=gmt_offset,json=gmtOffset,proto3,oneof" json:"gmt_offset,omitempty"`
+	// The format of dates: always "yyyy-MM-dd".
 	DateFormat    string `protobuf:"bytes,5,opt,name=date_format,json=dateFormat,proto3" json:"date_format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1846,12 +1894,16 @@ func (x *BasePersonList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// BasePerson is the short form of a person.
 type BasePerson struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	PersonId     int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	FullName     string                 `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
-	// Name with the person number in parentheses.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// The name in the form "Last, First".
+	FullName string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The full name with the person number in parentheses.
 	DisplayName   string `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2519,9 +2571,10 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x123\n" +
 	"\x06person\x18\x02 \x01(\v2\x1b.rotaloom.commons.v1.PersonR\x06person\"2\n" +
 	"\x13DeletePersonRequest\x12\x1b\n" +
-	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\xfc\x01\n" +
-	"\x19GetPersonExtensionRequest\x12%\n" +
-	"\x0eextension_type\x18\x01 \x01(\tR\rextensionType\x12#\n" +
+	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"\xb6\x02\n" +
+	"\x19GetPersonExtensionRequest\x12_\n" +
+	"\x0eextension_type\x18\x01 \x01(\tB8\xa2\xbb\x184b\aaccrualb\x06deviceb\bemployeeb\n" +
+	"schedulingb\vtimekeepingR\rextensionType\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x12\n" +
 	"\x04aoid\x18\x03 \x01(\tR\x04aoid\x12\x12\n" +
 	"\x04coid\x18\x04 \x01(\tR\x04coid\x12H\n" +
@@ -2536,19 +2589,20 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployees@\x01R\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"\x9d\x02\n" +
-	"\x17MultiReadPersonsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +
+	"\apersons\x12\afailure\"\xa5\x02\n" +
+	"\x17MultiReadPersonsRequest\x12>\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12C\n" +
 	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
 	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1e\n" +
 	"\x1c_return_unassigned_employeesB\x18\n" +
-	"\x16_fail_on_no_assignment\"\x80\x05\n" +
-	"\vPersonWhere\x12B\n" +
-	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
+	"\x16_fail_on_no_assignment\"\xc2\x05\n" +
+	"\vPersonWhere\x12J\n" +
+	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionB\x06\xa2\xbb\x18\x02h\x01R\temployees\x12#\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
 	"\x12only_active_person\x18\x03 \x01(\bH\x00R\x10onlyActivePerson\x88\x01\x01\x123\n" +
-	"\x13is_employee_allowed\x18\x04 \x01(\bH\x01R\x11isEmployeeAllowed\x88\x01\x01\x12%\n" +
-	"\x0eextension_type\x18\x05 \x01(\tR\rextensionType\x12,\n" +
+	"\x13is_employee_allowed\x18\x04 \x01(\bH\x01R\x11isEmployeeAllowed\x88\x01\x01\x12_\n" +
+	"\x0eextension_type\x18\x05 \x01(\tB8\xa2\xbb\x184b\aaccrualb\x06deviceb\bemployeeb\n" +
+	"schedulingb\vtimekeepingR\rextensionType\x12,\n" +
 	"\x12snapshot_date_time\x18\x06 \x01(\tR\x10snapshotDateTime\x121\n" +
 	"\x12include_base_wages\x18\a \x01(\bH\x02R\x10includeBaseWages\x88\x01\x01\x12H\n" +
 	"\x1einclude_accrual_policy_details\x18\b \x01(\bH\x03R\x1bincludeAccrualPolicyDetails\x88\x01\x01\x12P\n" +
@@ -2561,18 +2615,19 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\n" +
 	"date_range\x18\x01 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x125\n" +
 	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12?\n" +
-	"\x0fvisibility_code\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x0evisibilityCode\"\x82\x02\n" +
-	"\x0fPersonCriterion\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12<\n" +
+	"\x0fvisibility_code\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\x0evisibilityCode\"\xf6\x02\n" +
+	"\x0fPersonCriterion\x12\x83\x01\n" +
+	"\x03key\x18\x01 \x01(\tBq\xa2\xbb\x18mb\bpersonidb\n" +
+	"employeeidb\fpersonnumberb\x0fjobassignmentidb\busernameb\ruseraccountidb\vbadgenumberb\x10useremailaddressR\x03key\x12<\n" +
 	"\x06values\x18\x02 \x03(\tB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x06values\x12\x1c\n" +
 	"\tmulti_key\x18\x03 \x03(\tR\tmulti_key\x12l\n" +
 	"\x10multi_key_values\x18\x04 \x03(\v2\x1a.google.protobuf.ListValueB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\n" +
-	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x10multi_key_values:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xa6\x02\n" +
-	" MultiReadPersonExtensionsRequest\x126\n" +
-	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereR\x05where\x12C\n" +
+	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\x10multi_key_values:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"\xae\x02\n" +
+	" MultiReadPersonExtensionsRequest\x12>\n" +
+	"\x05where\x18\x01 \x01(\v2 .rotaloom.commons.v1.PersonWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12C\n" +
 	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
 	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1e\n" +
 	"\x1c_return_unassigned_employeesB\x18\n" +
@@ -2586,13 +2641,16 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"WCO-101338\x18\x9d\x03J\x11persons of a pageRCcount {actual} is more than the {max} persons that a page may have.X\x01\"\raccountLockedB\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_countB\b\n" +
-	"\x06_after\"\x84\x03\n" +
-	"\x15ApplyReadPersonsWhere\x12+\n" +
-	"\x11employment_status\x18\x01 \x01(\tR\x10employmentStatus\x12.\n" +
-	"\x13user_account_status\x18\x02 \x01(\tR\x11userAccountStatus\x12+\n" +
+	"\x06_after\"\xf8\x03\n" +
+	"\x15ApplyReadPersonsWhere\x12_\n" +
+	"\x11employment_status\x18\x01 \x01(\tB2\xa2\xbb\x18.b\x0eNot Applicableb\x06Activeb\bInactiveb\n" +
+	"TerminatedR\x10employmentStatus\x12b\n" +
+	"\x13user_account_status\x18\x02 \x01(\tB2\xa2\xbb\x18.b\x0eNot Applicableb\x06Activeb\bInactiveb\n" +
+	"TerminatedR\x11userAccountStatus\x12+\n" +
 	"\rsnapshot_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapshotDate\x126\n" +
-	"\x15return_person_id_only\x18\x04 \x01(\bH\x00R\x12returnPersonIdOnly\x88\x01\x01\x127\n" +
-	"\x18missing_external_id_type\x18\x05 \x01(\tR\x15missingExternalIdType\x12A\n" +
+	"\x15return_person_id_only\x18\x04 \x01(\bH\x00R\x12returnPersonIdOnly\x88\x01\x01\x12C\n" +
+	"\x18missing_external_id_type\x18\x05 \x01(\tB\n" +
+	"\xa2\xbb\x18\x06b\x04aoidR\x15missingExternalIdType\x12A\n" +
 	"\n" +
 	"date_range\x18\x06 \x01(\v2\".rotaloom.commons.v1.DateTimeRangeR\tdateRange:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x18\n" +
 	"\x16_return_person_id_only\"k\n" +
@@ -2607,15 +2665,17 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x0f_total_elementsJ\x04\b\x02\x10\x03\"^\n" +
 	"\x10PersonRecordList\x12;\n" +
 	"\arecords\x18\x01 \x03(\v2!.rotaloom.commons.v1.PersonRecordR\arecords:\r\xa2\xbb\x18\t\n" +
-	"\arecords\"\xe9\x01\n" +
+	"\arecords\"\xb1\x02\n" +
 	"\fPersonRecord\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1d\n" +
 	"\n" +
 	"first_name\x18\x03 \x01(\tR\tfirstName\x12\x1b\n" +
-	"\tlast_name\x18\x04 \x01(\tR\blastName\x12+\n" +
-	"\x11employment_status\x18\x05 \x01(\tR\x10employmentStatus\x12.\n" +
-	"\x13user_account_status\x18\x06 \x01(\tR\x11userAccountStatus\"\xbb\x04\n" +
+	"\tlast_name\x18\x04 \x01(\tR\blastName\x12O\n" +
+	"\x11employment_status\x18\x05 \x01(\tB\"\xa2\xbb\x18\x1eb\x06Activeb\bInactiveb\n" +
+	"TerminatedR\x10employmentStatus\x12R\n" +
+	"\x13user_account_status\x18\x06 \x01(\tB\"\xa2\xbb\x18\x1eb\x06Activeb\bInactiveb\n" +
+	"TerminatedR\x11userAccountStatus\"\xbb\x04\n" +
 	"\x0fCurrentUserInfo\x12\x1f\n" +
 	"\vemployee_id\x18\x01 \x01(\x03R\n" +
 	"employeeId\x12#\n" +

@@ -79,15 +79,21 @@ func (x *PersonExtensionList) GetFailure() *v1.ErrorBody {
 
 // PersonExtension has the requested extension, or all extensions.
 type PersonExtension struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	AllExtension         *AllExtension          `protobuf:"bytes,1,opt,name=all_extension,json=allExtension,proto3" json:"all_extension,omitempty"`
-	EmployeeExtension    *EmployeeExtension     `protobuf:"bytes,2,opt,name=employee_extension,json=employeeExtension,proto3" json:"employee_extension,omitempty"`
-	TimekeepingExtension *TimekeepingExtension  `protobuf:"bytes,3,opt,name=timekeeping_extension,json=timekeepingExtension,proto3" json:"timekeeping_extension,omitempty"`
-	SchedulingExtension  *SchedulingExtension   `protobuf:"bytes,4,opt,name=scheduling_extension,json=schedulingExtension,proto3" json:"scheduling_extension,omitempty"`
-	AccrualExtension     *AccrualExtension      `protobuf:"bytes,5,opt,name=accrual_extension,json=accrualExtension,proto3" json:"accrual_extension,omitempty"`
-	DeviceExtension      *DeviceExtension       `protobuf:"bytes,6,opt,name=device_extension,json=deviceExtension,proto3" json:"device_extension,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All extensions of the person. Present if the request names no extension.
+	AllExtension *AllExtension `protobuf:"bytes,1,opt,name=all_extension,json=allExtension,proto3" json:"all_extension,omitempty"`
+	// Present if the request asks for employee.
+	EmployeeExtension *EmployeeExtension `protobuf:"bytes,2,opt,name=employee_extension,json=employeeExtension,proto3" json:"employee_extension,omitempty"`
+	// Present if the request asks for timekeeping.
+	TimekeepingExtension *TimekeepingExtension `protobuf:"bytes,3,opt,name=timekeeping_extension,json=timekeepingExtension,proto3" json:"timekeeping_extension,omitempty"`
+	// Present if the request asks for scheduling.
+	SchedulingExtension *SchedulingExtension `protobuf:"bytes,4,opt,name=scheduling_extension,json=schedulingExtension,proto3" json:"scheduling_extension,omitempty"`
+	// Present if the request asks for accrual.
+	AccrualExtension *AccrualExtension `protobuf:"bytes,5,opt,name=accrual_extension,json=accrualExtension,proto3" json:"accrual_extension,omitempty"`
+	// Present if the request asks for device.
+	DeviceExtension *DeviceExtension `protobuf:"bytes,6,opt,name=device_extension,json=deviceExtension,proto3" json:"device_extension,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *PersonExtension) Reset() {
@@ -162,19 +168,28 @@ func (x *PersonExtension) GetDeviceExtension() *DeviceExtension {
 	return nil
 }
 
+// AllExtension has all extensions of a person on a snapshot date.
 type AllExtension struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	PersonId     int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	// The reference product writes this name with a capital S inside.
-	SnapShotDate         string                `protobuf:"bytes,3,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	EmployeeExtension    *EmployeeExtension    `protobuf:"bytes,4,opt,name=employee_extension,json=employeeExtension,proto3" json:"employee_extension,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// The snapshot date of the request. The name has a capital S inside, as in the reference
+	// product.
+	SnapShotDate string `protobuf:"bytes,3,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	// Names, statuses, contact data and access profiles of the person.
+	EmployeeExtension *EmployeeExtension `protobuf:"bytes,4,opt,name=employee_extension,json=employeeExtension,proto3" json:"employee_extension,omitempty"`
+	// Pay rules, wages and employment terms of the person.
 	TimekeepingExtension *TimekeepingExtension `protobuf:"bytes,5,opt,name=timekeeping_extension,json=timekeepingExtension,proto3" json:"timekeeping_extension,omitempty"`
-	SchedulingExtension  *SchedulingExtension  `protobuf:"bytes,6,opt,name=scheduling_extension,json=schedulingExtension,proto3" json:"scheduling_extension,omitempty"`
-	AccrualExtension     *AccrualExtension     `protobuf:"bytes,7,opt,name=accrual_extension,json=accrualExtension,proto3" json:"accrual_extension,omitempty"`
-	DeviceExtension      *DeviceExtension      `protobuf:"bytes,8,opt,name=device_extension,json=deviceExtension,proto3" json:"device_extension,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// The schedule group, expected hours and transfers of the person.
+	SchedulingExtension *SchedulingExtension `protobuf:"bytes,6,opt,name=scheduling_extension,json=schedulingExtension,proto3" json:"scheduling_extension,omitempty"`
+	// Accrual profiles and full-time equivalents of the person.
+	AccrualExtension *AccrualExtension `protobuf:"bytes,7,opt,name=accrual_extension,json=accrualExtension,proto3" json:"accrual_extension,omitempty"`
+	// Badges and the device group of the person.
+	DeviceExtension *DeviceExtension `protobuf:"bytes,8,opt,name=device_extension,json=deviceExtension,proto3" json:"device_extension,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *AllExtension) Reset() {
@@ -263,63 +278,111 @@ func (x *AllExtension) GetDeviceExtension() *DeviceExtension {
 	return nil
 }
 
+// EmployeeExtension shows the employee and the user on a snapshot date.
 type EmployeeExtension struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	PersonId          int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber      string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active            *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate      string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges            []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	FirstName         string                 `protobuf:"bytes,6,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
-	LastName          string                 `protobuf:"bytes,7,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
-	MiddleName        string                 `protobuf:"bytes,8,opt,name=middle_name,json=middleName,proto3" json:"middle_name,omitempty"`
-	FullName          string                 `protobuf:"bytes,9,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
-	ShortName         string                 `protobuf:"bytes,10,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
-	PhoneticFullName  string                 `protobuf:"bytes,11,opt,name=phonetic_full_name,json=phoneticFullName,proto3" json:"phonetic_full_name,omitempty"`
-	RomanizedFullName string                 `protobuf:"bytes,12,opt,name=romanized_full_name,json=romanizedFullName,proto3" json:"romanized_full_name,omitempty"`
-	UserName          string                 `protobuf:"bytes,13,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
-	UserAccountId     int64                  `protobuf:"varint,14,opt,name=user_account_id,json=userAccountId,proto3" json:"user_account_id,omitempty"`
-	HireDate          string                 `protobuf:"bytes,15,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
-	BirthDate         string                 `protobuf:"bytes,16,opt,name=birth_date,json=birthDate,proto3" json:"birth_date,omitempty"`
-	SeniorityDate     string                 `protobuf:"bytes,17,opt,name=seniority_date,json=seniorityDate,proto3" json:"seniority_date,omitempty"`
-	// Whether the user account is not active on the snapshot date.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// Whether the employment is active on the snapshot date. A person without any employment
+	// status is active.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The snapshot date of the request.
+	SnapShotDate string `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	// The badges on all days.
+	Badges []*ExtensionBadge `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	// The first name.
+	FirstName string `protobuf:"bytes,6,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
+	// The last name.
+	LastName string `protobuf:"bytes,7,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	// The middle initial.
+	MiddleName string `protobuf:"bytes,8,opt,name=middle_name,json=middleName,proto3" json:"middle_name,omitempty"`
+	// The name in the form "Last, First".
+	FullName string `protobuf:"bytes,9,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// A short form of the name.
+	ShortName string `protobuf:"bytes,10,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// The phonetic form of the full name.
+	PhoneticFullName string `protobuf:"bytes,11,opt,name=phonetic_full_name,json=phoneticFullName,proto3" json:"phonetic_full_name,omitempty"`
+	// The full name in Latin letters.
+	RomanizedFullName string `protobuf:"bytes,12,opt,name=romanized_full_name,json=romanizedFullName,proto3" json:"romanized_full_name,omitempty"`
+	// The user name of the account. Absent without an account.
+	UserName string `protobuf:"bytes,13,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	// The id of the user account, which is the id of the person. Absent without an account.
+	UserAccountId int64 `protobuf:"varint,14,opt,name=user_account_id,json=userAccountId,proto3" json:"user_account_id,omitempty"`
+	// The hire date.
+	HireDate string `protobuf:"bytes,15,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
+	// The date of birth.
+	BirthDate string `protobuf:"bytes,16,opt,name=birth_date,json=birthDate,proto3" json:"birth_date,omitempty"`
+	// The first day of the seniority.
+	SeniorityDate string `protobuf:"bytes,17,opt,name=seniority_date,json=seniorityDate,proto3" json:"seniority_date,omitempty"`
+	// Whether the person cannot log in on the snapshot date, because the user account is not
+	// active or the employment is terminated.
 	AccountLocked *bool `protobuf:"varint,18,opt,name=account_locked,json=accountLocked,proto3,oneof" json:"account_locked,omitempty"`
 	// Whether the person has a pay rule on the snapshot date.
-	IsEmployee          *bool  `protobuf:"varint,19,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
-	IsManager           *bool  `protobuf:"varint,20,opt,name=is_manager,json=isManager,proto3,oneof" json:"is_manager,omitempty"`
-	JobAssignmentId     int64  `protobuf:"varint,21,opt,name=job_assignment_id,json=jobAssignmentId,proto3" json:"job_assignment_id,omitempty"`
-	AccessProfile       string `protobuf:"bytes,22,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
-	PreferenceProfile   string `protobuf:"bytes,23,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
-	LogonProfile        string `protobuf:"bytes,24,opt,name=logon_profile,json=logonProfile,proto3" json:"logon_profile,omitempty"`
-	LocaleProfile       string `protobuf:"bytes,25,opt,name=locale_profile,json=localeProfile,proto3" json:"locale_profile,omitempty"`
+	IsEmployee *bool `protobuf:"varint,19,opt,name=is_employee,json=isEmployee,proto3,oneof" json:"is_employee,omitempty"`
+	// Whether the person has an active license whose name contains "manager", in any case.
+	IsManager *bool `protobuf:"varint,20,opt,name=is_manager,json=isManager,proto3,oneof" json:"is_manager,omitempty"`
+	// The id of the assignment, which is the id of the person, because every person has one.
+	JobAssignmentId int64 `protobuf:"varint,21,opt,name=job_assignment_id,json=jobAssignmentId,proto3" json:"job_assignment_id,omitempty"`
+	// The function access profile of the user account.
+	AccessProfile string `protobuf:"bytes,22,opt,name=access_profile,json=accessProfile,proto3" json:"access_profile,omitempty"`
+	// The preference profile.
+	PreferenceProfile string `protobuf:"bytes,23,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
+	// The logon profile of the user account.
+	LogonProfile string `protobuf:"bytes,24,opt,name=logon_profile,json=logonProfile,proto3" json:"logon_profile,omitempty"`
+	// The locale policy, a language tag.
+	LocaleProfile string `protobuf:"bytes,25,opt,name=locale_profile,json=localeProfile,proto3" json:"locale_profile,omitempty"`
+	// The notification profile.
 	NotificationProfile string `protobuf:"bytes,26,opt,name=notification_profile,json=notificationProfile,proto3" json:"notification_profile,omitempty"`
-	DelegateProfile     string `protobuf:"bytes,27,opt,name=delegate_profile,json=delegateProfile,proto3" json:"delegate_profile,omitempty"`
-	AuthenticationType  string `protobuf:"bytes,28,opt,name=authentication_type,json=authenticationType,proto3" json:"authentication_type,omitempty"`
-	TimeZone            string `protobuf:"bytes,29,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
+	// The delegate profile.
+	DelegateProfile string `protobuf:"bytes,27,opt,name=delegate_profile,json=delegateProfile,proto3" json:"delegate_profile,omitempty"`
+	// The first authentication type that is active.
+	AuthenticationType string `protobuf:"bytes,28,opt,name=authentication_type,json=authenticationType,proto3" json:"authentication_type,omitempty"`
+	// The IANA name of the time zone on the snapshot date.
+	TimeZone string `protobuf:"bytes,29,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
 	// The id of the time zone in /v1/commons/setup/timezones.
-	TimeZoneId                                      int64                        `protobuf:"varint,49,opt,name=time_zone_id,json=timeZoneId,proto3" json:"time_zone_id,omitempty"`
-	SupervisorFullName                              string                       `protobuf:"bytes,30,opt,name=supervisor_full_name,json=supervisorFullName,proto3" json:"supervisor_full_name,omitempty"`
-	SupervisorPersonId                              int64                        `protobuf:"varint,31,opt,name=supervisor_person_id,json=supervisorPersonId,proto3" json:"supervisor_person_id,omitempty"`
-	SupervisorPersonNumber                          string                       `protobuf:"bytes,32,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
-	EffDatedAccountStatuses                         []*ExtensionAccountStatus    `protobuf:"bytes,33,rep,name=eff_dated_account_statuses,json=effDatedAccountStatuses,proto3" json:"eff_dated_account_statuses,omitempty"`
-	EmploymentStatuses                              []*ExtensionEmploymentStatus `protobuf:"bytes,34,rep,name=employment_statuses,json=employmentStatuses,proto3" json:"employment_statuses,omitempty"`
-	EffDatedPrimaryJobAccountEntries                []*ExtensionPrimaryJob       `protobuf:"bytes,35,rep,name=eff_dated_primary_job_account_entries,json=effDatedPrimaryJobAccountEntries,proto3" json:"eff_dated_primary_job_account_entries,omitempty"`
-	EmailContactDataEntries                         []*ExtensionEmail            `protobuf:"bytes,36,rep,name=email_contact_data_entries,json=emailContactDataEntries,proto3" json:"email_contact_data_entries,omitempty"`
-	TelContactDataEntries                           []*ExtensionTelephone        `protobuf:"bytes,37,rep,name=tel_contact_data_entries,json=telContactDataEntries,proto3" json:"tel_contact_data_entries,omitempty"`
-	PostalAddressDataEntries                        []*ExtensionPostalAddress    `protobuf:"bytes,38,rep,name=postal_address_data_entries,json=postalAddressDataEntries,proto3" json:"postal_address_data_entries,omitempty"`
-	LicenseTypeList                                 []*ExtensionLicense          `protobuf:"bytes,39,rep,name=license_type_list,json=licenseTypeList,proto3" json:"license_type_list,omitempty"`
-	PersonCustomDataEntries                         []*ExtensionCustomData       `protobuf:"bytes,40,rep,name=person_custom_data_entries,json=personCustomDataEntries,proto3" json:"person_custom_data_entries,omitempty"`
-	PersonDatesEntries                              []*ExtensionPersonDate       `protobuf:"bytes,41,rep,name=person_dates_entries,json=personDatesEntries,proto3" json:"person_dates_entries,omitempty"`
-	DataAccessExtensionGroups                       []*ExtensionDataAccess       `protobuf:"bytes,42,rep,name=data_access_extension_groups,json=dataAccessExtensionGroups,proto3" json:"data_access_extension_groups,omitempty"`
-	ExternalIdentifiers                             []*ExtensionIdentifier       `protobuf:"bytes,43,rep,name=external_identifiers,json=externalIdentifiers,proto3" json:"external_identifiers,omitempty"`
-	EffDatedAccountStatusesForExtensionSnapshotDate []*ExtensionAccountStatus    `protobuf:"bytes,44,rep,name=eff_dated_account_statuses_for_extension_snapshot_date,json=effDatedAccountStatusesForExtensionSnapshotDate,proto3" json:"eff_dated_account_statuses_for_extension_snapshot_date,omitempty"`
-	EmploymentStatusesForExtensionSnapshotDate      []*ExtensionEmploymentStatus `protobuf:"bytes,45,rep,name=employment_statuses_for_extension_snapshot_date,json=employmentStatusesForExtensionSnapshotDate,proto3" json:"employment_statuses_for_extension_snapshot_date,omitempty"`
-	// Present and empty if the person has no primary job.
-	EffDatedPrimaryJobAccountForSnapshotDate *ExtensionPrimaryJobs       `protobuf:"bytes,46,opt,name=eff_dated_primary_job_account_for_snapshot_date,json=effDatedPrimaryJobAccountForSnapshotDate,proto3" json:"eff_dated_primary_job_account_for_snapshot_date,omitempty"`
-	DataAccessGroupsForSnapshotDate          []*ExtensionDataAccess      `protobuf:"bytes,47,rep,name=data_access_groups_for_snapshot_date,json=dataAccessGroupsForSnapshotDate,proto3" json:"data_access_groups_for_snapshot_date,omitempty"`
-	PreferenceProfileDataEntry               *ExtensionPreferenceProfile `protobuf:"bytes,48,opt,name=preference_profile_data_entry,json=preferenceProfileDataEntry,proto3" json:"preference_profile_data_entry,omitempty"`
-	unknownFields                            protoimpl.UnknownFields
-	sizeCache                                protoimpl.SizeCache
+	TimeZoneId int64 `protobuf:"varint,49,opt,name=time_zone_id,json=timeZoneId,proto3" json:"time_zone_id,omitempty"`
+	// The name of the manager.
+	SupervisorFullName string `protobuf:"bytes,30,opt,name=supervisor_full_name,json=supervisorFullName,proto3" json:"supervisor_full_name,omitempty"`
+	// The id of the manager. Absent if no person has supervisorPersonNumber.
+	SupervisorPersonId int64 `protobuf:"varint,31,opt,name=supervisor_person_id,json=supervisorPersonId,proto3" json:"supervisor_person_id,omitempty"`
+	// The person number of the manager.
+	SupervisorPersonNumber string `protobuf:"bytes,32,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
+	// The statuses of the user account on all days.
+	EffDatedAccountStatuses []*ExtensionAccountStatus `protobuf:"bytes,33,rep,name=eff_dated_account_statuses,json=effDatedAccountStatuses,proto3" json:"eff_dated_account_statuses,omitempty"`
+	// The employment statuses on all days.
+	EmploymentStatuses []*ExtensionEmploymentStatus `protobuf:"bytes,34,rep,name=employment_statuses,json=employmentStatuses,proto3" json:"employment_statuses,omitempty"`
+	// The primary jobs on all days.
+	EffDatedPrimaryJobAccountEntries []*ExtensionPrimaryJob `protobuf:"bytes,35,rep,name=eff_dated_primary_job_account_entries,json=effDatedPrimaryJobAccountEntries,proto3" json:"eff_dated_primary_job_account_entries,omitempty"`
+	// The e-mail addresses of the person.
+	EmailContactDataEntries []*ExtensionEmail `protobuf:"bytes,36,rep,name=email_contact_data_entries,json=emailContactDataEntries,proto3" json:"email_contact_data_entries,omitempty"`
+	// The telephone numbers of the person.
+	TelContactDataEntries []*ExtensionTelephone `protobuf:"bytes,37,rep,name=tel_contact_data_entries,json=telContactDataEntries,proto3" json:"tel_contact_data_entries,omitempty"`
+	// The postal addresses of the person.
+	PostalAddressDataEntries []*ExtensionPostalAddress `protobuf:"bytes,38,rep,name=postal_address_data_entries,json=postalAddressDataEntries,proto3" json:"postal_address_data_entries,omitempty"`
+	// The licenses of the person, also inactive ones.
+	LicenseTypeList []*ExtensionLicense `protobuf:"bytes,39,rep,name=license_type_list,json=licenseTypeList,proto3" json:"license_type_list,omitempty"`
+	// The custom texts of the person.
+	PersonCustomDataEntries []*ExtensionCustomData `protobuf:"bytes,40,rep,name=person_custom_data_entries,json=personCustomDataEntries,proto3" json:"person_custom_data_entries,omitempty"`
+	// The custom dates of the person.
+	PersonDatesEntries []*ExtensionPersonDate `protobuf:"bytes,41,rep,name=person_dates_entries,json=personDatesEntries,proto3" json:"person_dates_entries,omitempty"`
+	// The group data access profiles on all days.
+	DataAccessExtensionGroups []*ExtensionDataAccess `protobuf:"bytes,42,rep,name=data_access_extension_groups,json=dataAccessExtensionGroups,proto3" json:"data_access_extension_groups,omitempty"`
+	// The ids of the person in another system.
+	ExternalIdentifiers []*ExtensionIdentifier `protobuf:"bytes,43,rep,name=external_identifiers,json=externalIdentifiers,proto3" json:"external_identifiers,omitempty"`
+	// The status of the user account on the snapshot date.
+	EffDatedAccountStatusesForExtensionSnapshotDate []*ExtensionAccountStatus `protobuf:"bytes,44,rep,name=eff_dated_account_statuses_for_extension_snapshot_date,json=effDatedAccountStatusesForExtensionSnapshotDate,proto3" json:"eff_dated_account_statuses_for_extension_snapshot_date,omitempty"`
+	// The employment status on the snapshot date.
+	EmploymentStatusesForExtensionSnapshotDate []*ExtensionEmploymentStatus `protobuf:"bytes,45,rep,name=employment_statuses_for_extension_snapshot_date,json=employmentStatusesForExtensionSnapshotDate,proto3" json:"employment_statuses_for_extension_snapshot_date,omitempty"`
+	// The primary job on the snapshot date. Present and empty if the person has none.
+	EffDatedPrimaryJobAccountForSnapshotDate *ExtensionPrimaryJobs `protobuf:"bytes,46,opt,name=eff_dated_primary_job_account_for_snapshot_date,json=effDatedPrimaryJobAccountForSnapshotDate,proto3" json:"eff_dated_primary_job_account_for_snapshot_date,omitempty"`
+	// The group data access profiles on the snapshot date.
+	DataAccessGroupsForSnapshotDate []*ExtensionDataAccess `protobuf:"bytes,47,rep,name=data_access_groups_for_snapshot_date,json=dataAccessGroupsForSnapshotDate,proto3" json:"data_access_groups_for_snapshot_date,omitempty"`
+	// The preference profile again. Absent if the person has none.
+	PreferenceProfileDataEntry *ExtensionPreferenceProfile `protobuf:"bytes,48,opt,name=preference_profile_data_entry,json=preferenceProfileDataEntry,proto3" json:"preference_profile_data_entry,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *EmployeeExtension) Reset() {
@@ -695,33 +758,54 @@ func (x *EmployeeExtension) GetPreferenceProfileDataEntry() *ExtensionPreference
 	return nil
 }
 
+// TimekeepingExtension shows the data of a person for timekeeping on a snapshot date.
 type TimekeepingExtension struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	PersonId     int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active       *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges       []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	// The pay rule on the snapshot date.
-	PayRuleName    string              `protobuf:"bytes,6,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// Whether the employment is active on the snapshot date. A person without any employment
+	// status is active.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The snapshot date of the request.
+	SnapShotDate string `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	// The badges on all days.
+	Badges []*ExtensionBadge `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	// The pay rule on the snapshot date. Absent if there is none.
+	PayRuleName string `protobuf:"bytes,6,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
+	// The pay rules on all days.
 	PayRuleEntries []*ExtensionPayRule `protobuf:"bytes,7,rep,name=pay_rule_entries,json=payRuleEntries,proto3" json:"pay_rule_entries,omitempty"`
-	// Present only for callers who may read wages.
-	BaseWages                              []*ExtensionBaseWage       `protobuf:"bytes,8,rep,name=base_wages,json=baseWages,proto3" json:"base_wages,omitempty"`
-	WorkerType                             string                     `protobuf:"bytes,9,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
-	ExpectedHours                          []*ExtensionExpectedHours  `protobuf:"bytes,10,rep,name=expected_hours,json=expectedHours,proto3" json:"expected_hours,omitempty"`
-	ManagerSignoffThruDate                 string                     `protobuf:"bytes,11,opt,name=manager_signoff_thru_date,json=managerSignoffThruDate,proto3" json:"manager_signoff_thru_date,omitempty"`
-	PayrollLockoutThruDate                 string                     `protobuf:"bytes,12,opt,name=payroll_lockout_thru_date,json=payrollLockoutThruDate,proto3" json:"payroll_lockout_thru_date,omitempty"`
-	AccessAssignmentDataEntries            []*ExtensionTimeEntry      `protobuf:"bytes,13,rep,name=access_assignment_data_entries,json=accessAssignmentDataEntries,proto3" json:"access_assignment_data_entries,omitempty"`
-	EmployeeCurrency                       *ExtensionEmployeeCurrency `protobuf:"bytes,14,opt,name=employee_currency,json=employeeCurrency,proto3" json:"employee_currency,omitempty"`
-	UserCurrency                           *ExtensionUserCurrency     `protobuf:"bytes,15,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
-	PayRulesForSnapshotDate                []*ExtensionPayRule        `protobuf:"bytes,16,rep,name=pay_rules_for_snapshot_date,json=payRulesForSnapshotDate,proto3" json:"pay_rules_for_snapshot_date,omitempty"`
-	BaseWagesForExtensionSnapshotDate      []*ExtensionBaseWage       `protobuf:"bytes,17,rep,name=base_wages_for_extension_snapshot_date,json=baseWagesForExtensionSnapshotDate,proto3" json:"base_wages_for_extension_snapshot_date,omitempty"`
-	AccessAssignmentEntriesForSnapshotDate []*ExtensionTimeEntry      `protobuf:"bytes,18,rep,name=access_assignment_entries_for_snapshot_date,json=accessAssignmentEntriesForSnapshotDate,proto3" json:"access_assignment_entries_for_snapshot_date,omitempty"`
-	// The same pay rules, because all of them are assigned to the person directly.
-	DirectPayRuleEntries                  []*ExtensionPayRule      `protobuf:"bytes,19,rep,name=direct_pay_rule_entries,json=directPayRuleEntries,proto3" json:"direct_pay_rule_entries,omitempty"`
-	EmployeeTerms                         []*ExtensionEmployeeTerm `protobuf:"bytes,20,rep,name=employee_terms,json=employeeTerms,proto3" json:"employee_terms,omitempty"`
+	// The hourly wages on all days. Present only for callers who may read wages, and if
+	// includeBaseWages is not false.
+	BaseWages []*ExtensionBaseWage `protobuf:"bytes,8,rep,name=base_wages,json=baseWages,proto3" json:"base_wages,omitempty"`
+	// The worker type.
+	WorkerType string `protobuf:"bytes,9,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
+	// The expected hours of each kind of period.
+	ExpectedHours []*ExtensionExpectedHours `protobuf:"bytes,10,rep,name=expected_hours,json=expectedHours,proto3" json:"expected_hours,omitempty"`
+	// The last day of the timecard that a manager signed off.
+	ManagerSignoffThruDate string `protobuf:"bytes,11,opt,name=manager_signoff_thru_date,json=managerSignoffThruDate,proto3" json:"manager_signoff_thru_date,omitempty"`
+	// The date of payrollLockoutThruDateTime.
+	PayrollLockoutThruDate string `protobuf:"bytes,12,opt,name=payroll_lockout_thru_date,json=payrollLockoutThruDate,proto3" json:"payroll_lockout_thru_date,omitempty"`
+	// The methods of time entry on all days.
+	AccessAssignmentDataEntries []*ExtensionTimeEntry `protobuf:"bytes,13,rep,name=access_assignment_data_entries,json=accessAssignmentDataEntries,proto3" json:"access_assignment_data_entries,omitempty"`
+	// The currency of the person.
+	EmployeeCurrency *ExtensionEmployeeCurrency `protobuf:"bytes,14,opt,name=employee_currency,json=employeeCurrency,proto3" json:"employee_currency,omitempty"`
+	// The currency of the user. Absent if the user has none.
+	UserCurrency *ExtensionUserCurrency `protobuf:"bytes,15,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
+	// The pay rule on the snapshot date.
+	PayRulesForSnapshotDate []*ExtensionPayRule `protobuf:"bytes,16,rep,name=pay_rules_for_snapshot_date,json=payRulesForSnapshotDate,proto3" json:"pay_rules_for_snapshot_date,omitempty"`
+	// The hourly wage on the snapshot date. Present under the same conditions as baseWages.
+	BaseWagesForExtensionSnapshotDate []*ExtensionBaseWage `protobuf:"bytes,17,rep,name=base_wages_for_extension_snapshot_date,json=baseWagesForExtensionSnapshotDate,proto3" json:"base_wages_for_extension_snapshot_date,omitempty"`
+	// The method of time entry on the snapshot date.
+	AccessAssignmentEntriesForSnapshotDate []*ExtensionTimeEntry `protobuf:"bytes,18,rep,name=access_assignment_entries_for_snapshot_date,json=accessAssignmentEntriesForSnapshotDate,proto3" json:"access_assignment_entries_for_snapshot_date,omitempty"`
+	// The same as payRuleEntries, because all pay rules are assigned to the person directly.
+	DirectPayRuleEntries []*ExtensionPayRule `protobuf:"bytes,19,rep,name=direct_pay_rule_entries,json=directPayRuleEntries,proto3" json:"direct_pay_rule_entries,omitempty"`
+	// The employment terms on all days.
+	EmployeeTerms []*ExtensionEmployeeTerm `protobuf:"bytes,20,rep,name=employee_terms,json=employeeTerms,proto3" json:"employee_terms,omitempty"`
+	// The employment term on the snapshot date.
 	EmployeeTermsForExtensionSnapshotDate []*ExtensionEmployeeTerm `protobuf:"bytes,21,rep,name=employee_terms_for_extension_snapshot_date,json=employeeTermsForExtensionSnapshotDate,proto3" json:"employee_terms_for_extension_snapshot_date,omitempty"`
-	// An object, or an empty list if the person has no access profiles.
+	// The access profiles: an object, or an empty list if the person has none.
 	AccessAssignmentDetailsDataEntries *ExtensionAccessDetails `protobuf:"bytes,22,opt,name=access_assignment_details_data_entries,json=accessAssignmentDetailsDataEntries,proto3" json:"access_assignment_details_data_entries,omitempty"`
 	unknownFields                      protoimpl.UnknownFields
 	sizeCache                          protoimpl.SizeCache
@@ -911,37 +995,64 @@ func (x *TimekeepingExtension) GetAccessAssignmentDetailsDataEntries() *Extensio
 	return nil
 }
 
+// SchedulingExtension shows the data of a person for scheduling on a snapshot date.
 type SchedulingExtension struct {
-	state                      protoimpl.MessageState `protogen:"open.v1"`
-	PersonId                   int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber               string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active                     *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate               string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges                     []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	ScheduleGroup              string                 `protobuf:"bytes,6,opt,name=schedule_group,json=scheduleGroup,proto3" json:"schedule_group,omitempty"`
-	GroupSchedule              string                 `protobuf:"bytes,7,opt,name=group_schedule,json=groupSchedule,proto3" json:"group_schedule,omitempty"`
-	SchedulePattern            string                 `protobuf:"bytes,8,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
-	ShiftCode                  string                 `protobuf:"bytes,9,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
-	AvailabilityPattern        string                 `protobuf:"bytes,10,opt,name=availability_pattern,json=availabilityPattern,proto3" json:"availability_pattern,omitempty"`
-	ExpectedDailyHours         *float64               `protobuf:"fixed64,11,opt,name=expected_daily_hours,json=expectedDailyHours,proto3,oneof" json:"expected_daily_hours,omitempty"`
-	ExpectedWeeklyHours        *float64               `protobuf:"fixed64,12,opt,name=expected_weekly_hours,json=expectedWeeklyHours,proto3,oneof" json:"expected_weekly_hours,omitempty"`
-	ExpectedByPayPeriodHours   *float64               `protobuf:"fixed64,13,opt,name=expected_by_pay_period_hours,json=expectedByPayPeriodHours,proto3,oneof" json:"expected_by_pay_period_hours,omitempty"`
-	HyperfindProfile           string                 `protobuf:"bytes,14,opt,name=hyperfind_profile,json=hyperfindProfile,proto3" json:"hyperfind_profile,omitempty"`
-	WorkerType                 string                 `protobuf:"bytes,15,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
-	UseMultipleAssignmentsFlag *bool                  `protobuf:"varint,16,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
-	// The current group of the person. It has no dates.
-	GroupAssignments                         []*ExtensionGroupAssignment         `protobuf:"bytes,17,rep,name=group_assignments,json=groupAssignments,proto3" json:"group_assignments,omitempty"`
-	GroupAssignmentsForExtensionSnapshotDate []*ExtensionGroupAssignment         `protobuf:"bytes,18,rep,name=group_assignments_for_extension_snapshot_date,json=groupAssignmentsForExtensionSnapshotDate,proto3" json:"group_assignments_for_extension_snapshot_date,omitempty"`
-	JobTransferEntries                       []*ExtensionJobTransfer             `protobuf:"bytes,19,rep,name=job_transfer_entries,json=jobTransferEntries,proto3" json:"job_transfer_entries,omitempty"`
-	JobTransferForSnapshotDate               []*ExtensionJobTransfer             `protobuf:"bytes,20,rep,name=job_transfer_for_snapshot_date,json=jobTransferForSnapshotDate,proto3" json:"job_transfer_for_snapshot_date,omitempty"`
-	ApproversEntries                         []*ExtensionApprover                `protobuf:"bytes,21,rep,name=approvers_entries,json=approversEntries,proto3" json:"approvers_entries,omitempty"`
-	SseShiftCode                             string                              `protobuf:"bytes,22,opt,name=sse_shift_code,json=sseShiftCode,proto3" json:"sse_shift_code,omitempty"`
-	ForecastingCategoryProfile               string                              `protobuf:"bytes,23,opt,name=forecasting_category_profile,json=forecastingCategoryProfile,proto3" json:"forecasting_category_profile,omitempty"`
-	HasPersonalOvertimeFlag                  *bool                               `protobuf:"varint,24,opt,name=has_personal_overtime_flag,json=hasPersonalOvertimeFlag,proto3,oneof" json:"has_personal_overtime_flag,omitempty"`
-	PredictiveSchedulingEligibilityEntries   []*PredictiveSchedulingEligibility  `protobuf:"bytes,25,rep,name=predictive_scheduling_eligibility_entries,json=predictiveSchedulingEligibilityEntries,proto3" json:"predictive_scheduling_eligibility_entries,omitempty"`
-	PredictiveSchedulingOverrideEntries      []*PredictiveSchedulingRuleOverride `protobuf:"bytes,26,rep,name=predictive_scheduling_override_entries,json=predictiveSchedulingOverrideEntries,proto3" json:"predictive_scheduling_override_entries,omitempty"`
-	unknownFields                            protoimpl.UnknownFields
-	sizeCache                                protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// Whether the employment is active on the snapshot date. A person without any employment
+	// status is active.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The snapshot date of the request.
+	SnapShotDate string `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	// The badges on all days.
+	Badges []*ExtensionBadge `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	// The schedule group of the person.
+	ScheduleGroup string `protobuf:"bytes,6,opt,name=schedule_group,json=scheduleGroup,proto3" json:"schedule_group,omitempty"`
+	// The property groupScheduleName of the person.
+	GroupSchedule string `protobuf:"bytes,7,opt,name=group_schedule,json=groupSchedule,proto3" json:"group_schedule,omitempty"`
+	// The property schedulePatternName of the person.
+	SchedulePattern string `protobuf:"bytes,8,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
+	// The property shiftCodeName of the person.
+	ShiftCode string `protobuf:"bytes,9,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
+	// The property availabilityPatternName of the person.
+	AvailabilityPattern string `protobuf:"bytes,10,opt,name=availability_pattern,json=availabilityPattern,proto3" json:"availability_pattern,omitempty"`
+	// The expected hours of a day. Absent if the person has none.
+	ExpectedDailyHours *float64 `protobuf:"fixed64,11,opt,name=expected_daily_hours,json=expectedDailyHours,proto3,oneof" json:"expected_daily_hours,omitempty"`
+	// The expected hours of a week. Absent if the person has none.
+	ExpectedWeeklyHours *float64 `protobuf:"fixed64,12,opt,name=expected_weekly_hours,json=expectedWeeklyHours,proto3,oneof" json:"expected_weekly_hours,omitempty"`
+	// The expected hours of a pay period. Absent if the person has none.
+	ExpectedByPayPeriodHours *float64 `protobuf:"fixed64,13,opt,name=expected_by_pay_period_hours,json=expectedByPayPeriodHours,proto3,oneof" json:"expected_by_pay_period_hours,omitempty"`
+	// The property hyperFindScheduleVisibilityName of the person.
+	HyperfindProfile string `protobuf:"bytes,14,opt,name=hyperfind_profile,json=hyperfindProfile,proto3" json:"hyperfind_profile,omitempty"`
+	// The worker type.
+	WorkerType string `protobuf:"bytes,15,opt,name=worker_type,json=workerType,proto3" json:"worker_type,omitempty"`
+	// The property useMultipleAssignmentsFlag of the person.
+	UseMultipleAssignmentsFlag *bool `protobuf:"varint,16,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
+	// The current schedule group of the person. It has no dates.
+	GroupAssignments []*ExtensionGroupAssignment `protobuf:"bytes,17,rep,name=group_assignments,json=groupAssignments,proto3" json:"group_assignments,omitempty"`
+	// The same as groupAssignments.
+	GroupAssignmentsForExtensionSnapshotDate []*ExtensionGroupAssignment `protobuf:"bytes,18,rep,name=group_assignments_for_extension_snapshot_date,json=groupAssignmentsForExtensionSnapshotDate,proto3" json:"group_assignments_for_extension_snapshot_date,omitempty"`
+	// The employee groups and the transfers on all days.
+	JobTransferEntries []*ExtensionJobTransfer `protobuf:"bytes,19,rep,name=job_transfer_entries,json=jobTransferEntries,proto3" json:"job_transfer_entries,omitempty"`
+	// The employee group and the transfers on the snapshot date.
+	JobTransferForSnapshotDate []*ExtensionJobTransfer `protobuf:"bytes,20,rep,name=job_transfer_for_snapshot_date,json=jobTransferForSnapshotDate,proto3" json:"job_transfer_for_snapshot_date,omitempty"`
+	// The approvers of the person.
+	ApproversEntries []*ExtensionApprover `protobuf:"bytes,21,rep,name=approvers_entries,json=approversEntries,proto3" json:"approvers_entries,omitempty"`
+	// The property professionalShiftCodeName of the person.
+	SseShiftCode string `protobuf:"bytes,22,opt,name=sse_shift_code,json=sseShiftCode,proto3" json:"sse_shift_code,omitempty"`
+	// The property forecastingCategoryProfileName of the person.
+	ForecastingCategoryProfile string `protobuf:"bytes,23,opt,name=forecasting_category_profile,json=forecastingCategoryProfile,proto3" json:"forecasting_category_profile,omitempty"`
+	// The property hasPersonalOvertimeFlag of the person.
+	HasPersonalOvertimeFlag *bool `protobuf:"varint,24,opt,name=has_personal_overtime_flag,json=hasPersonalOvertimeFlag,proto3,oneof" json:"has_personal_overtime_flag,omitempty"`
+	// The predictive scheduling eligibilities of the person, as they were sent.
+	PredictiveSchedulingEligibilityEntries []*PredictiveSchedulingEligibility `protobuf:"bytes,25,rep,name=predictive_scheduling_eligibility_entries,json=predictiveSchedulingEligibilityEntries,proto3" json:"predictive_scheduling_eligibility_entries,omitempty"`
+	// The predictive scheduling rule overrides of the person, as they were sent.
+	PredictiveSchedulingOverrideEntries []*PredictiveSchedulingRuleOverride `protobuf:"bytes,26,rep,name=predictive_scheduling_override_entries,json=predictiveSchedulingOverrideEntries,proto3" json:"predictive_scheduling_override_entries,omitempty"`
+	unknownFields                       protoimpl.UnknownFields
+	sizeCache                           protoimpl.SizeCache
 }
 
 func (x *SchedulingExtension) Reset() {
@@ -1156,13 +1267,16 @@ func (x *SchedulingExtension) GetPredictiveSchedulingOverrideEntries() []*Predic
 	return nil
 }
 
+// ExtensionApprover is an approver of a person.
 type ExtensionApprover struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The level, from 1.
-	OrderNumber  *int32 `protobuf:"varint,1,opt,name=order_number,json=orderNumber,proto3,oneof" json:"order_number,omitempty"`
-	FullName     string `protobuf:"bytes,2,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The level of the approver, from 1.
+	OrderNumber *int32 `protobuf:"varint,1,opt,name=order_number,json=orderNumber,proto3,oneof" json:"order_number,omitempty"`
+	// The name of the approver, as it was sent.
+	FullName string `protobuf:"bytes,2,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The person number of the approver, as it was sent.
 	PersonNumber string `protobuf:"bytes,3,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	// The number of days.
+	// The time that the approver has, in days. Absent if it was not sent.
 	DueDateAmt    *int32 `protobuf:"varint,4,opt,name=due_date_amt,json=dueDateAmt,proto3,oneof" json:"due_date_amt,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1226,16 +1340,27 @@ func (x *ExtensionApprover) GetDueDateAmt() int32 {
 	return 0
 }
 
+// AccrualExtension shows the data of a person for accruals on a snapshot date.
 type AccrualExtension struct {
-	state                                       protoimpl.MessageState          `protogen:"open.v1"`
-	PersonId                                    int64                           `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber                                string                          `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active                                      *bool                           `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate                                string                          `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges                                      []*ExtensionBadge               `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	AccrualProfilesEntries                      []*ExtensionAccrualProfile      `protobuf:"bytes,6,rep,name=accrual_profiles_entries,json=accrualProfilesEntries,proto3" json:"accrual_profiles_entries,omitempty"`
-	FullTimeEquivalency                         []*ExtensionFullTimeEquivalency `protobuf:"bytes,7,rep,name=full_time_equivalency,json=fullTimeEquivalency,proto3" json:"full_time_equivalency,omitempty"`
-	AccrualProfilesEntriesForSnapshotDate       []*ExtensionAccrualProfile      `protobuf:"bytes,8,rep,name=accrual_profiles_entries_for_snapshot_date,json=accrualProfilesEntriesForSnapshotDate,proto3" json:"accrual_profiles_entries_for_snapshot_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// Whether the employment is active on the snapshot date. A person without any employment
+	// status is active.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The snapshot date of the request.
+	SnapShotDate string `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	// The badges on all days.
+	Badges []*ExtensionBadge `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	// The accrual profiles on all days.
+	AccrualProfilesEntries []*ExtensionAccrualProfile `protobuf:"bytes,6,rep,name=accrual_profiles_entries,json=accrualProfilesEntries,proto3" json:"accrual_profiles_entries,omitempty"`
+	// The full-time equivalents on all days.
+	FullTimeEquivalency []*ExtensionFullTimeEquivalency `protobuf:"bytes,7,rep,name=full_time_equivalency,json=fullTimeEquivalency,proto3" json:"full_time_equivalency,omitempty"`
+	// The accrual profile on the snapshot date.
+	AccrualProfilesEntriesForSnapshotDate []*ExtensionAccrualProfile `protobuf:"bytes,8,rep,name=accrual_profiles_entries_for_snapshot_date,json=accrualProfilesEntriesForSnapshotDate,proto3" json:"accrual_profiles_entries_for_snapshot_date,omitempty"`
+	// The full-time equivalent on the snapshot date.
 	FullTimeEquivalencyForExtensionSnapshotDate []*ExtensionFullTimeEquivalency `protobuf:"bytes,9,rep,name=full_time_equivalency_for_extension_snapshot_date,json=fullTimeEquivalencyForExtensionSnapshotDate,proto3" json:"full_time_equivalency_for_extension_snapshot_date,omitempty"`
 	unknownFields                               protoimpl.UnknownFields
 	sizeCache                                   protoimpl.SizeCache
@@ -1334,19 +1459,32 @@ func (x *AccrualExtension) GetFullTimeEquivalencyForExtensionSnapshotDate() []*E
 	return nil
 }
 
+// DeviceExtension shows the data of a person for devices on a snapshot date.
 type DeviceExtension struct {
-	state                                protoimpl.MessageState `protogen:"open.v1"`
-	PersonId                             int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
-	PersonNumber                         string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	Active                               *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	SnapShotDate                         string                 `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
-	Badges                               []*ExtensionBadge      `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
-	DeviceGroup                          string                 `protobuf:"bytes,6,opt,name=device_group,json=deviceGroup,proto3" json:"device_group,omitempty"`
-	DeviceProfile                        string                 `protobuf:"bytes,7,opt,name=device_profile,json=deviceProfile,proto3" json:"device_profile,omitempty"`
-	BadgeDetails                         []*ExtensionBadge      `protobuf:"bytes,8,rep,name=badge_details,json=badgeDetails,proto3" json:"badge_details,omitempty"`
-	FingerRequired                       *bool                  `protobuf:"varint,9,opt,name=finger_required,json=fingerRequired,proto3,oneof" json:"finger_required,omitempty"`
-	FaceRequired                         *bool                  `protobuf:"varint,10,opt,name=face_required,json=faceRequired,proto3,oneof" json:"face_required,omitempty"`
-	BadgeDetailsForExtensionSnapshotDate []*ExtensionBadge      `protobuf:"bytes,11,rep,name=badge_details_for_extension_snapshot_date,json=badgeDetailsForExtensionSnapshotDate,proto3" json:"badge_details_for_extension_snapshot_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The person number.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// Whether the employment is active on the snapshot date. A person without any employment
+	// status is active.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The snapshot date of the request.
+	SnapShotDate string `protobuf:"bytes,4,opt,name=snap_shot_date,json=snapShotDate,proto3" json:"snap_shot_date,omitempty"`
+	// The badges on all days.
+	Badges []*ExtensionBadge `protobuf:"bytes,5,rep,name=badges,proto3" json:"badges,omitempty"`
+	// The device group of the person.
+	DeviceGroup string `protobuf:"bytes,6,opt,name=device_group,json=deviceGroup,proto3" json:"device_group,omitempty"`
+	// The property deviceProfileName of the person.
+	DeviceProfile string `protobuf:"bytes,7,opt,name=device_profile,json=deviceProfile,proto3" json:"device_profile,omitempty"`
+	// The same as badges.
+	BadgeDetails []*ExtensionBadge `protobuf:"bytes,8,rep,name=badge_details,json=badgeDetails,proto3" json:"badge_details,omitempty"`
+	// The property fingerRequiredFlag of the person.
+	FingerRequired *bool `protobuf:"varint,9,opt,name=finger_required,json=fingerRequired,proto3,oneof" json:"finger_required,omitempty"`
+	// The property faceRequiredFlag of the person.
+	FaceRequired *bool `protobuf:"varint,10,opt,name=face_required,json=faceRequired,proto3,oneof" json:"face_required,omitempty"`
+	// The badges on the snapshot date.
+	BadgeDetailsForExtensionSnapshotDate []*ExtensionBadge `protobuf:"bytes,11,rep,name=badge_details_for_extension_snapshot_date,json=badgeDetailsForExtensionSnapshotDate,proto3" json:"badge_details_for_extension_snapshot_date,omitempty"`
 	unknownFields                        protoimpl.UnknownFields
 	sizeCache                            protoimpl.SizeCache
 }
@@ -1458,11 +1596,15 @@ func (x *DeviceExtension) GetBadgeDetailsForExtensionSnapshotDate() []*Extension
 	return nil
 }
 
+// ExtensionBadge is a badge of a person on some days.
 type ExtensionBadge struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	BadgeNumber    string                 `protobuf:"bytes,1,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the badge.
+	BadgeNumber string `protobuf:"bytes,1,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1518,15 +1660,19 @@ func (x *ExtensionBadge) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionAccountStatus is the status of a user account on some days.
 type ExtensionAccountStatus struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AccountStatus string                 `protobuf:"bytes,1,opt,name=account_status,json=accountStatus,proto3" json:"account_status,omitempty"`
-	// 1 Active, 2 Inactive, 3 Terminated.
-	AccountStatusTypeId int64  `protobuf:"varint,2,opt,name=account_status_type_id,json=accountStatusTypeId,proto3" json:"account_status_type_id,omitempty"`
-	EffectiveDate       string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate      string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The status of the user account.
+	AccountStatus string `protobuf:"bytes,1,opt,name=account_status,json=accountStatus,proto3" json:"account_status,omitempty"`
+	// The number of the status: 1 Active, 2 Inactive, 3 Terminated.
+	AccountStatusTypeId int64 `protobuf:"varint,2,opt,name=account_status_type_id,json=accountStatusTypeId,proto3" json:"account_status_type_id,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionAccountStatus) Reset() {
@@ -1587,15 +1733,19 @@ func (x *ExtensionAccountStatus) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionEmploymentStatus is the employment status of a person on some days.
 type ExtensionEmploymentStatus struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	EmploymentStatus string                 `protobuf:"bytes,1,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
-	// 1 Active, 2 Inactive, 3 Terminated.
-	EmploymentStatusTypeId int64  `protobuf:"varint,2,opt,name=employment_status_type_id,json=employmentStatusTypeId,proto3" json:"employment_status_type_id,omitempty"`
-	EffectiveDate          string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate         string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment status.
+	EmploymentStatus string `protobuf:"bytes,1,opt,name=employment_status,json=employmentStatus,proto3" json:"employment_status,omitempty"`
+	// The number of the status: 1 Active, 2 Inactive, 3 Terminated.
+	EmploymentStatusTypeId int64 `protobuf:"varint,2,opt,name=employment_status_type_id,json=employmentStatusTypeId,proto3" json:"employment_status_type_id,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionEmploymentStatus) Reset() {
@@ -1656,14 +1806,19 @@ func (x *ExtensionEmploymentStatus) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionPrimaryJob is the primary job of a person on some days.
 type ExtensionPrimaryJob struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	PrimaryJob           string                 `protobuf:"bytes,1,opt,name=primary_job,json=primaryJob,proto3" json:"primary_job,omitempty"`
-	PrimaryLaborCategory string                 `protobuf:"bytes,2,opt,name=primary_labor_category,json=primaryLaborCategory,proto3" json:"primary_labor_category,omitempty"`
-	EffectiveDate        string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate       string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The path of the primary job.
+	PrimaryJob string `protobuf:"bytes,1,opt,name=primary_job,json=primaryJob,proto3" json:"primary_job,omitempty"`
+	// The labor category of the primary job.
+	PrimaryLaborCategory string `protobuf:"bytes,2,opt,name=primary_labor_category,json=primaryLaborCategory,proto3" json:"primary_labor_category,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionPrimaryJob) Reset() {
@@ -1768,9 +1923,11 @@ func (x *ExtensionPrimaryJobs) GetJobs() []*ExtensionPrimaryJob {
 	return nil
 }
 
+// ExtensionPreferenceProfile is the preference profile of a person.
 type ExtensionPreferenceProfile struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	PreferenceProfile string                 `protobuf:"bytes,1,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the preference profile.
+	PreferenceProfile string `protobuf:"bytes,1,opt,name=preference_profile,json=preferenceProfile,proto3" json:"preference_profile,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1812,11 +1969,15 @@ func (x *ExtensionPreferenceProfile) GetPreferenceProfile() string {
 	return ""
 }
 
+// ExtensionEmail is an e-mail address of a person.
 type ExtensionEmail struct {
-	state                        protoimpl.MessageState `protogen:"open.v1"`
-	ContactType                  string                 `protobuf:"bytes,1,opt,name=contact_type,json=contactType,proto3" json:"contact_type,omitempty"`
-	ContactData                  string                 `protobuf:"bytes,2,opt,name=contact_data,json=contactData,proto3" json:"contact_data,omitempty"`
-	HasEmailNotificationDelivery *bool                  `protobuf:"varint,3,opt,name=has_email_notification_delivery,json=hasEmailNotificationDelivery,proto3,oneof" json:"has_email_notification_delivery,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type of the address: "Work".
+	ContactType string `protobuf:"bytes,1,opt,name=contact_type,json=contactType,proto3" json:"contact_type,omitempty"`
+	// The e-mail address.
+	ContactData string `protobuf:"bytes,2,opt,name=contact_data,json=contactData,proto3" json:"contact_data,omitempty"`
+	// Whether notifications are sent to the address. An absent value means that they are.
+	HasEmailNotificationDelivery *bool `protobuf:"varint,3,opt,name=has_email_notification_delivery,json=hasEmailNotificationDelivery,proto3,oneof" json:"has_email_notification_delivery,omitempty"`
 	unknownFields                protoimpl.UnknownFields
 	sizeCache                    protoimpl.SizeCache
 }
@@ -1872,11 +2033,15 @@ func (x *ExtensionEmail) GetHasEmailNotificationDelivery() bool {
 	return false
 }
 
+// ExtensionTelephone is a telephone number of a person.
 type ExtensionTelephone struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ContactType   string                 `protobuf:"bytes,1,opt,name=contact_type,json=contactType,proto3" json:"contact_type,omitempty"`
-	ContactData   string                 `protobuf:"bytes,2,opt,name=contact_data,json=contactData,proto3" json:"contact_data,omitempty"`
-	Smsswitch     *bool                  `protobuf:"varint,3,opt,name=smsswitch,proto3,oneof" json:"smsswitch,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type of the number: "Mobile".
+	ContactType string `protobuf:"bytes,1,opt,name=contact_type,json=contactType,proto3" json:"contact_type,omitempty"`
+	// The telephone number.
+	ContactData string `protobuf:"bytes,2,opt,name=contact_data,json=contactData,proto3" json:"contact_data,omitempty"`
+	// Whether the number receives text messages, as it was sent.
+	Smsswitch     *bool `protobuf:"varint,3,opt,name=smsswitch,proto3,oneof" json:"smsswitch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1932,14 +2097,21 @@ func (x *ExtensionTelephone) GetSmsswitch() bool {
 	return false
 }
 
+// ExtensionPostalAddress is a postal address of a person.
 type ExtensionPostalAddress struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ContactType   string                 `protobuf:"bytes,1,opt,name=contact_type,json=contactType,proto3" json:"contact_type,omitempty"`
-	Street        string                 `protobuf:"bytes,2,opt,name=street,proto3" json:"street,omitempty"`
-	City          string                 `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
-	State         string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	ZipCode       string                 `protobuf:"bytes,5,opt,name=zip_code,json=zipCode,proto3" json:"zip_code,omitempty"`
-	Country       string                 `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type of the address: "Home".
+	ContactType string `protobuf:"bytes,1,opt,name=contact_type,json=contactType,proto3" json:"contact_type,omitempty"`
+	// The street and the house number.
+	Street string `protobuf:"bytes,2,opt,name=street,proto3" json:"street,omitempty"`
+	// The city.
+	City string `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
+	// The state, the province or the canton.
+	State string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	// The postal code.
+	ZipCode string `protobuf:"bytes,5,opt,name=zip_code,json=zipCode,proto3" json:"zip_code,omitempty"`
+	// The country.
+	Country       string `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2016,11 +2188,14 @@ func (x *ExtensionPostalAddress) GetCountry() string {
 	return ""
 }
 
+// ExtensionLicense is a license of a person.
 type ExtensionLicense struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LicenseType string                 `protobuf:"bytes,1,opt,name=license_type,json=licenseType,proto3" json:"license_type,omitempty"`
-	Active      *bool                  `protobuf:"varint,2,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	// The same name again.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the license.
+	LicenseType string `protobuf:"bytes,1,opt,name=license_type,json=licenseType,proto3" json:"license_type,omitempty"`
+	// Whether the person has the license.
+	Active *bool `protobuf:"varint,2,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The same as licenseType.
 	LicenseTypeName string `protobuf:"bytes,3,opt,name=license_type_name,json=licenseTypeName,proto3" json:"license_type_name,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2077,12 +2252,15 @@ func (x *ExtensionLicense) GetLicenseTypeName() string {
 	return ""
 }
 
+// ExtensionCustomData is a custom text of a person.
 type ExtensionCustomData struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	CustomDataType string                 `protobuf:"bytes,1,opt,name=custom_data_type,json=customDataType,proto3" json:"custom_data_type,omitempty"`
-	CustomText     string                 `protobuf:"bytes,2,opt,name=custom_text,json=customText,proto3" json:"custom_text,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the custom field.
+	CustomDataType string `protobuf:"bytes,1,opt,name=custom_data_type,json=customDataType,proto3" json:"custom_data_type,omitempty"`
+	// The text.
+	CustomText    string `protobuf:"bytes,2,opt,name=custom_text,json=customText,proto3" json:"custom_text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExtensionCustomData) Reset() {
@@ -2129,10 +2307,13 @@ func (x *ExtensionCustomData) GetCustomText() string {
 	return ""
 }
 
+// ExtensionPersonDate is a custom date of a person.
 type ExtensionPersonDate struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DateName      string                 `protobuf:"bytes,1,opt,name=date_name,json=dateName,proto3" json:"date_name,omitempty"`
-	OverrideDate  string                 `protobuf:"bytes,2,opt,name=override_date,json=overrideDate,proto3" json:"override_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the custom date.
+	DateName string `protobuf:"bytes,1,opt,name=date_name,json=dateName,proto3" json:"date_name,omitempty"`
+	// The date.
+	OverrideDate  string `protobuf:"bytes,2,opt,name=override_date,json=overrideDate,proto3" json:"override_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2181,15 +2362,21 @@ func (x *ExtensionPersonDate) GetOverrideDate() string {
 	return ""
 }
 
+// ExtensionDataAccess is a group data access profile of a person on some days.
 type ExtensionDataAccess struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	DataAccessGroup     string                 `protobuf:"bytes,1,opt,name=data_access_group,json=dataAccessGroup,proto3" json:"data_access_group,omitempty"`
-	DataAccessGroupRole string                 `protobuf:"bytes,2,opt,name=data_access_group_role,json=dataAccessGroupRole,proto3" json:"data_access_group_role,omitempty"`
-	DefaultSwitch       *bool                  `protobuf:"varint,3,opt,name=default_switch,json=defaultSwitch,proto3,oneof" json:"default_switch,omitempty"`
-	EffectiveDate       string                 `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate      string                 `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the group data access profile.
+	DataAccessGroup string `protobuf:"bytes,1,opt,name=data_access_group,json=dataAccessGroup,proto3" json:"data_access_group,omitempty"`
+	// Whether the access is for the manager or for the employee.
+	DataAccessGroupRole string `protobuf:"bytes,2,opt,name=data_access_group_role,json=dataAccessGroupRole,proto3" json:"data_access_group_role,omitempty"`
+	// Whether the profile is the default of the role.
+	DefaultSwitch *bool `protobuf:"varint,3,opt,name=default_switch,json=defaultSwitch,proto3,oneof" json:"default_switch,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionDataAccess) Reset() {
@@ -2257,10 +2444,12 @@ func (x *ExtensionDataAccess) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionIdentifier is an id of a person in another system.
 type ExtensionIdentifier struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// aoid or coid.
-	IdentifierType  string `protobuf:"bytes,1,opt,name=identifier_type,json=identifierType,proto3" json:"identifier_type,omitempty"`
+	// The kind of the id.
+	IdentifierType string `protobuf:"bytes,1,opt,name=identifier_type,json=identifierType,proto3" json:"identifier_type,omitempty"`
+	// The id in the other system.
 	IdentifierValue string `protobuf:"bytes,2,opt,name=identifier_value,json=identifierValue,proto3" json:"identifier_value,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2310,11 +2499,15 @@ func (x *ExtensionIdentifier) GetIdentifierValue() string {
 	return ""
 }
 
+// ExtensionPayRule is the pay rule of a person on some days.
 type ExtensionPayRule struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PayRuleName    string                 `protobuf:"bytes,1,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the pay rule.
+	PayRuleName string `protobuf:"bytes,1,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2370,14 +2563,19 @@ func (x *ExtensionPayRule) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionEmployeeTerm is the employment term of a person on some days.
 type ExtensionEmployeeTerm struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	EmploymentTerm   string                 `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
-	EmploymentTermId int64                  `protobuf:"varint,2,opt,name=employment_term_id,json=employmentTermId,proto3" json:"employment_term_id,omitempty"`
-	EffectiveDate    string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate   string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the employment term.
+	EmploymentTerm string `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
+	// The id of the employment term.
+	EmploymentTermId int64 `protobuf:"varint,2,opt,name=employment_term_id,json=employmentTermId,proto3" json:"employment_term_id,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionEmployeeTerm) Reset() {
@@ -2438,11 +2636,15 @@ func (x *ExtensionEmployeeTerm) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionBaseWage is the hourly wage of a person on some days.
 type ExtensionBaseWage struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	HourlyRate     *float64               `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3,oneof" json:"hourly_rate,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The wage of an hour.
+	HourlyRate *float64 `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3,oneof" json:"hourly_rate,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2498,12 +2700,15 @@ func (x *ExtensionBaseWage) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionExpectedHours are the hours that a person is expected to work in a period.
 type ExtensionExpectedHours struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	TimePeriodType string                 `protobuf:"bytes,1,opt,name=time_period_type,json=timePeriodType,proto3" json:"time_period_type,omitempty"`
-	Quantity       string                 `protobuf:"bytes,2,opt,name=quantity,proto3" json:"quantity,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kind of the period.
+	TimePeriodType string `protobuf:"bytes,1,opt,name=time_period_type,json=timePeriodType,proto3" json:"time_period_type,omitempty"`
+	// A number of hours, as text. Absent if none was sent.
+	Quantity      string `protobuf:"bytes,2,opt,name=quantity,proto3" json:"quantity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExtensionExpectedHours) Reset() {
@@ -2552,11 +2757,15 @@ func (x *ExtensionExpectedHours) GetQuantity() string {
 
 // ExtensionTimeEntry is the method of time entry of a person.
 type ExtensionTimeEntry struct {
-	state                           protoimpl.MessageState `protogen:"open.v1"`
-	TimeEntryType                   string                 `protobuf:"bytes,1,opt,name=time_entry_type,json=timeEntryType,proto3" json:"time_entry_type,omitempty"`
-	EffectiveDate                   string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate                  string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	TimeEntryActivityTrackingStatus string                 `protobuf:"bytes,4,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the method of time entry.
+	TimeEntryType string `protobuf:"bytes,1,opt,name=time_entry_type,json=timeEntryType,proto3" json:"time_entry_type,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// The tracking status of the method.
+	TimeEntryActivityTrackingStatus string `protobuf:"bytes,4,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
 	unknownFields                   protoimpl.UnknownFields
 	sizeCache                       protoimpl.SizeCache
 }
@@ -2622,21 +2831,33 @@ func (x *ExtensionTimeEntry) GetTimeEntryActivityTrackingStatus() string {
 // ExtensionAccessDetails names the profiles that determine the pay codes, work rules and
 // labor categories of a person: as a manager, and for their own time.
 type ExtensionAccessDetails struct {
-	state                      protoimpl.MessageState `protogen:"open.v1"`
-	PayCodeProfile             string                 `protobuf:"bytes,1,opt,name=pay_code_profile,json=payCodeProfile,proto3" json:"pay_code_profile,omitempty"`
-	PayCodeViewProfile         string                 `protobuf:"bytes,2,opt,name=pay_code_view_profile,json=payCodeViewProfile,proto3" json:"pay_code_view_profile,omitempty"`
-	WorkRuleProfile            string                 `protobuf:"bytes,3,opt,name=work_rule_profile,json=workRuleProfile,proto3" json:"work_rule_profile,omitempty"`
-	SsePayCode                 string                 `protobuf:"bytes,4,opt,name=sse_pay_code,json=ssePayCode,proto3" json:"sse_pay_code,omitempty"`
-	SseWorkRuleProfile         string                 `protobuf:"bytes,5,opt,name=sse_work_rule_profile,json=sseWorkRuleProfile,proto3" json:"sse_work_rule_profile,omitempty"`
-	LaborCategoryProfile       string                 `protobuf:"bytes,6,opt,name=labor_category_profile,json=laborCategoryProfile,proto3" json:"labor_category_profile,omitempty"`
-	SseLaborCategoryProfile    string                 `protobuf:"bytes,7,opt,name=sse_labor_category_profile,json=sseLaborCategoryProfile,proto3" json:"sse_labor_category_profile,omitempty"`
-	SseMgrLaborCategoryProfile string                 `protobuf:"bytes,8,opt,name=sse_mgr_labor_category_profile,json=sseMgrLaborCategoryProfile,proto3" json:"sse_mgr_labor_category_profile,omitempty"`
-	CanApproveOvertime         *bool                  `protobuf:"varint,9,opt,name=can_approve_overtime,json=canApproveOvertime,proto3,oneof" json:"can_approve_overtime,omitempty"`
-	CanTransfer                *bool                  `protobuf:"varint,10,opt,name=can_transfer,json=canTransfer,proto3,oneof" json:"can_transfer,omitempty"`
-	ReportName                 string                 `protobuf:"bytes,11,opt,name=report_name,json=reportName,proto3" json:"report_name,omitempty"`
-	ShiftCode                  string                 `protobuf:"bytes,12,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The property managerPayCodeName of the person.
+	PayCodeProfile string `protobuf:"bytes,1,opt,name=pay_code_profile,json=payCodeProfile,proto3" json:"pay_code_profile,omitempty"`
+	// The property managerViewPayCodeName of the person.
+	PayCodeViewProfile string `protobuf:"bytes,2,opt,name=pay_code_view_profile,json=payCodeViewProfile,proto3" json:"pay_code_view_profile,omitempty"`
+	// The property managerWorkRuleName of the person.
+	WorkRuleProfile string `protobuf:"bytes,3,opt,name=work_rule_profile,json=workRuleProfile,proto3" json:"work_rule_profile,omitempty"`
+	// The property professionalPayCodeName of the person.
+	SsePayCode string `protobuf:"bytes,4,opt,name=sse_pay_code,json=ssePayCode,proto3" json:"sse_pay_code,omitempty"`
+	// The property professionalWorkRuleName of the person.
+	SseWorkRuleProfile string `protobuf:"bytes,5,opt,name=sse_work_rule_profile,json=sseWorkRuleProfile,proto3" json:"sse_work_rule_profile,omitempty"`
+	// The property managerLaborCategoryProfileName of the person.
+	LaborCategoryProfile string `protobuf:"bytes,6,opt,name=labor_category_profile,json=laborCategoryProfile,proto3" json:"labor_category_profile,omitempty"`
+	// The property employeeLaborCategoryProfileName of the person.
+	SseLaborCategoryProfile string `protobuf:"bytes,7,opt,name=sse_labor_category_profile,json=sseLaborCategoryProfile,proto3" json:"sse_labor_category_profile,omitempty"`
+	// The property mgrEmplLaborCategoryProfileName of the person.
+	SseMgrLaborCategoryProfile string `protobuf:"bytes,8,opt,name=sse_mgr_labor_category_profile,json=sseMgrLaborCategoryProfile,proto3" json:"sse_mgr_labor_category_profile,omitempty"`
+	// The property approveOvertimeflag of the person.
+	CanApproveOvertime *bool `protobuf:"varint,9,opt,name=can_approve_overtime,json=canApproveOvertime,proto3,oneof" json:"can_approve_overtime,omitempty"`
+	// The property transferEmployeeFlag of the person.
+	CanTransfer *bool `protobuf:"varint,10,opt,name=can_transfer,json=canTransfer,proto3,oneof" json:"can_transfer,omitempty"`
+	// The property reportName of the person.
+	ReportName string `protobuf:"bytes,11,opt,name=report_name,json=reportName,proto3" json:"report_name,omitempty"`
+	// The property shiftCodeName of the person.
+	ShiftCode     string `protobuf:"bytes,12,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExtensionAccessDetails) Reset() {
@@ -2753,6 +2974,7 @@ func (x *ExtensionAccessDetails) GetShiftCode() string {
 	return ""
 }
 
+// ExtensionEmployeeCurrency is the currency of an employee.
 type ExtensionEmployeeCurrency struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The ISO 4217 code. The default is the server's default currency.
@@ -2807,9 +3029,11 @@ func (x *ExtensionEmployeeCurrency) GetCurrencyLocale() string {
 	return ""
 }
 
+// ExtensionUserCurrency is the currency of amounts for a user.
 type ExtensionUserCurrency struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CurrencyCode  string                 `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ISO 4217 code of the currency of amounts for the user.
+	CurrencyCode  string `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2851,9 +3075,11 @@ func (x *ExtensionUserCurrency) GetCurrencyCode() string {
 	return ""
 }
 
+// ExtensionGroupAssignment is the schedule group of a person.
 type ExtensionGroupAssignment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the schedule group.
+	Group         string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2898,16 +3124,24 @@ func (x *ExtensionGroupAssignment) GetGroup() string {
 // ExtensionJobTransfer has the employees whom a person may see, and the jobs that they
 // may be transferred to.
 type ExtensionJobTransfer struct {
-	state                               protoimpl.MessageState `protogen:"open.v1"`
-	HomeHyperFindQueryName              string                 `protobuf:"bytes,1,opt,name=home_hyper_find_query_name,json=homeHyperFindQueryName,proto3" json:"home_hyper_find_query_name,omitempty"`
-	ManagerAccessEmployeeGroup          string                 `protobuf:"bytes,2,opt,name=manager_access_employee_group,json=managerAccessEmployeeGroup,proto3" json:"manager_access_employee_group,omitempty"`
-	ManagerTransferOrganizationSet      string                 `protobuf:"bytes,3,opt,name=manager_transfer_organization_set,json=managerTransferOrganizationSet,proto3" json:"manager_transfer_organization_set,omitempty"`
-	ProfessionalTransferOrganizationSet string                 `protobuf:"bytes,4,opt,name=professional_transfer_organization_set,json=professionalTransferOrganizationSet,proto3" json:"professional_transfer_organization_set,omitempty"`
-	EmpMgrTransferOrganizationSet       string                 `protobuf:"bytes,5,opt,name=emp_mgr_transfer_organization_set,json=empMgrTransferOrganizationSet,proto3" json:"emp_mgr_transfer_organization_set,omitempty"`
-	EffectiveDate                       string                 `protobuf:"bytes,6,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate                      string                 `protobuf:"bytes,7,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields                       protoimpl.UnknownFields
-	sizeCache                           protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The property homeHyperFindQueryName of the person access assignment.
+	HomeHyperFindQueryName string `protobuf:"bytes,1,opt,name=home_hyper_find_query_name,json=homeHyperFindQueryName,proto3" json:"home_hyper_find_query_name,omitempty"`
+	// The employee group of the person as a manager: an organization path, or the name of a
+	// public hyperfind query.
+	ManagerAccessEmployeeGroup string `protobuf:"bytes,2,opt,name=manager_access_employee_group,json=managerAccessEmployeeGroup,proto3" json:"manager_access_employee_group,omitempty"`
+	// The property managerTransferOrganizationSetName of the person access assignment.
+	ManagerTransferOrganizationSet string `protobuf:"bytes,3,opt,name=manager_transfer_organization_set,json=managerTransferOrganizationSet,proto3" json:"manager_transfer_organization_set,omitempty"`
+	// The property professionalTransferOrganizationSetName of the person access assignment.
+	ProfessionalTransferOrganizationSet string `protobuf:"bytes,4,opt,name=professional_transfer_organization_set,json=professionalTransferOrganizationSet,proto3" json:"professional_transfer_organization_set,omitempty"`
+	// The property empMgrTransferOrganizationSetName of the person access assignment.
+	EmpMgrTransferOrganizationSet string `protobuf:"bytes,5,opt,name=emp_mgr_transfer_organization_set,json=empMgrTransferOrganizationSet,proto3" json:"emp_mgr_transfer_organization_set,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,6,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,7,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionJobTransfer) Reset() {
@@ -2989,13 +3223,17 @@ func (x *ExtensionJobTransfer) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionAccrualProfile is the accrual profile of a person on some days.
 type ExtensionAccrualProfile struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	AccrualProfileName string                 `protobuf:"bytes,1,opt,name=accrual_profile_name,json=accrualProfileName,proto3" json:"accrual_profile_name,omitempty"`
-	EffectiveDate      string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate     string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the accrual profile.
+	AccrualProfileName string `protobuf:"bytes,1,opt,name=accrual_profile_name,json=accrualProfileName,proto3" json:"accrual_profile_name,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionAccrualProfile) Reset() {
@@ -3049,15 +3287,21 @@ func (x *ExtensionAccrualProfile) GetExpirationDate() string {
 	return ""
 }
 
+// ExtensionFullTimeEquivalency states the working hours of a person on some days.
 type ExtensionFullTimeEquivalency struct {
-	state                         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeStandardHoursQuantity *float64               `protobuf:"fixed64,1,opt,name=employee_standard_hours_quantity,json=employeeStandardHoursQuantity,proto3,oneof" json:"employee_standard_hours_quantity,omitempty"`
-	FullTimeStandardHoursQuantity *float64               `protobuf:"fixed64,2,opt,name=full_time_standard_hours_quantity,json=fullTimeStandardHoursQuantity,proto3,oneof" json:"full_time_standard_hours_quantity,omitempty"`
-	FullTimeEquivalencyPercent    *float64               `protobuf:"fixed64,3,opt,name=full_time_equivalency_percent,json=fullTimeEquivalencyPercent,proto3,oneof" json:"full_time_equivalency_percent,omitempty"`
-	EffectiveDate                 string                 `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate                string                 `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields                 protoimpl.UnknownFields
-	sizeCache                     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hours that the person works in a standard period.
+	EmployeeStandardHoursQuantity *float64 `protobuf:"fixed64,1,opt,name=employee_standard_hours_quantity,json=employeeStandardHoursQuantity,proto3,oneof" json:"employee_standard_hours_quantity,omitempty"`
+	// The hours of a full-time employee in the same period.
+	FullTimeStandardHoursQuantity *float64 `protobuf:"fixed64,2,opt,name=full_time_standard_hours_quantity,json=fullTimeStandardHoursQuantity,proto3,oneof" json:"full_time_standard_hours_quantity,omitempty"`
+	// The percentage of full-time work, from 0 to 1000.
+	FullTimeEquivalencyPercent *float64 `protobuf:"fixed64,3,opt,name=full_time_equivalency_percent,json=fullTimeEquivalencyPercent,proto3,oneof" json:"full_time_equivalency_percent,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExtensionFullTimeEquivalency) Reset() {
@@ -3143,21 +3387,21 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x15timekeeping_extension\x18\x03 \x01(\v2).rotaloom.commons.v1.TimekeepingExtensionR\x14timekeepingExtension\x12[\n" +
 	"\x14scheduling_extension\x18\x04 \x01(\v2(.rotaloom.commons.v1.SchedulingExtensionR\x13schedulingExtension\x12R\n" +
 	"\x11accrual_extension\x18\x05 \x01(\v2%.rotaloom.commons.v1.AccrualExtensionR\x10accrualExtension\x12O\n" +
-	"\x10device_extension\x18\x06 \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\xaf\x04\n" +
+	"\x10device_extension\x18\x06 \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\xb7\x04\n" +
 	"\fAllExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
-	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12$\n" +
-	"\x0esnap_shot_date\x18\x03 \x01(\tR\fsnapShotDate\x12U\n" +
+	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12,\n" +
+	"\x0esnap_shot_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapShotDate\x12U\n" +
 	"\x12employee_extension\x18\x04 \x01(\v2&.rotaloom.commons.v1.EmployeeExtensionR\x11employeeExtension\x12^\n" +
 	"\x15timekeeping_extension\x18\x05 \x01(\v2).rotaloom.commons.v1.TimekeepingExtensionR\x14timekeepingExtension\x12[\n" +
 	"\x14scheduling_extension\x18\x06 \x01(\v2(.rotaloom.commons.v1.SchedulingExtensionR\x13schedulingExtension\x12R\n" +
 	"\x11accrual_extension\x18\a \x01(\v2%.rotaloom.commons.v1.AccrualExtensionR\x10accrualExtension\x12O\n" +
-	"\x10device_extension\x18\b \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\xe6\x18\n" +
+	"\x10device_extension\x18\b \x01(\v2$.rotaloom.commons.v1.DeviceExtensionR\x0fdeviceExtension\"\x86\x19\n" +
 	"\x11EmployeeExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
-	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12$\n" +
-	"\x0esnap_shot_date\x18\x04 \x01(\tR\fsnapShotDate\x12;\n" +
+	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12,\n" +
+	"\x0esnap_shot_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapShotDate\x12;\n" +
 	"\x06badges\x18\x05 \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\x06badges\x12\x1d\n" +
 	"\n" +
 	"first_name\x18\x06 \x01(\tR\tfirstName\x12\x1b\n" +
@@ -3171,11 +3415,11 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x12phonetic_full_name\x18\v \x01(\tR\x10phoneticFullName\x12.\n" +
 	"\x13romanized_full_name\x18\f \x01(\tR\x11romanizedFullName\x12\x1b\n" +
 	"\tuser_name\x18\r \x01(\tR\buserName\x12&\n" +
-	"\x0fuser_account_id\x18\x0e \x01(\x03R\ruserAccountId\x12\x1b\n" +
-	"\thire_date\x18\x0f \x01(\tR\bhireDate\x12\x1d\n" +
+	"\x0fuser_account_id\x18\x0e \x01(\x03R\ruserAccountId\x12#\n" +
+	"\thire_date\x18\x0f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\bhireDate\x12%\n" +
 	"\n" +
-	"birth_date\x18\x10 \x01(\tR\tbirthDate\x12%\n" +
-	"\x0eseniority_date\x18\x11 \x01(\tR\rseniorityDate\x12*\n" +
+	"birth_date\x18\x10 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tbirthDate\x12-\n" +
+	"\x0eseniority_date\x18\x11 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\rseniorityDate\x12*\n" +
 	"\x0eaccount_locked\x18\x12 \x01(\bH\x01R\raccountLocked\x88\x01\x01\x12$\n" +
 	"\vis_employee\x18\x13 \x01(\bH\x02R\n" +
 	"isEmployee\x88\x01\x01\x12\"\n" +
@@ -3214,12 +3458,12 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\a_activeB\x11\n" +
 	"\x0f_account_lockedB\x0e\n" +
 	"\f_is_employeeB\r\n" +
-	"\v_is_manager\"\xe1\r\n" +
+	"\v_is_manager\"\xf9\r\n" +
 	"\x14TimekeepingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
-	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12$\n" +
-	"\x0esnap_shot_date\x18\x04 \x01(\tR\fsnapShotDate\x12;\n" +
+	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12,\n" +
+	"\x0esnap_shot_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapShotDate\x12;\n" +
 	"\x06badges\x18\x05 \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\x06badges\x12\"\n" +
 	"\rpay_rule_name\x18\x06 \x01(\tR\vpayRuleName\x12O\n" +
 	"\x10pay_rule_entries\x18\a \x03(\v2%.rotaloom.commons.v1.ExtensionPayRuleR\x0epayRuleEntries\x12M\n" +
@@ -3228,9 +3472,9 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\vworker_type\x18\t \x01(\tR\n" +
 	"workerType\x12R\n" +
 	"\x0eexpected_hours\x18\n" +
-	" \x03(\v2+.rotaloom.commons.v1.ExtensionExpectedHoursR\rexpectedHours\x129\n" +
-	"\x19manager_signoff_thru_date\x18\v \x01(\tR\x16managerSignoffThruDate\x129\n" +
-	"\x19payroll_lockout_thru_date\x18\f \x01(\tR\x16payrollLockoutThruDate\x12l\n" +
+	" \x03(\v2+.rotaloom.commons.v1.ExtensionExpectedHoursR\rexpectedHours\x12A\n" +
+	"\x19manager_signoff_thru_date\x18\v \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x16managerSignoffThruDate\x12A\n" +
+	"\x19payroll_lockout_thru_date\x18\f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x16payrollLockoutThruDate\x12l\n" +
 	"\x1eaccess_assignment_data_entries\x18\r \x03(\v2'.rotaloom.commons.v1.ExtensionTimeEntryR\x1baccessAssignmentDataEntries\x12[\n" +
 	"\x11employee_currency\x18\x0e \x01(\v2..rotaloom.commons.v1.ExtensionEmployeeCurrencyR\x10employeeCurrency\x12O\n" +
 	"\ruser_currency\x18\x0f \x01(\v2*.rotaloom.commons.v1.ExtensionUserCurrencyR\fuserCurrency\x12c\n" +
@@ -3241,12 +3485,12 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x0eemployee_terms\x18\x14 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR\remployeeTerms\x12\x85\x01\n" +
 	"*employee_terms_for_extension_snapshot_date\x18\x15 \x03(\v2*.rotaloom.commons.v1.ExtensionEmployeeTermR%employeeTermsForExtensionSnapshotDate\x12\x87\x01\n" +
 	"&access_assignment_details_data_entries\x18\x16 \x01(\v2+.rotaloom.commons.v1.ExtensionAccessDetailsB\x06\xa2\xbb\x18\x02X\x01R\"accessAssignmentDetailsDataEntriesB\t\n" +
-	"\a_active\"\xe4\x0e\n" +
+	"\a_active\"\xec\x0e\n" +
 	"\x13SchedulingExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
-	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12$\n" +
-	"\x0esnap_shot_date\x18\x04 \x01(\tR\fsnapShotDate\x12;\n" +
+	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12,\n" +
+	"\x0esnap_shot_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapShotDate\x12;\n" +
 	"\x06badges\x18\x05 \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\x06badges\x12%\n" +
 	"\x0eschedule_group\x18\x06 \x01(\tR\rscheduleGroup\x12%\n" +
 	"\x0egroup_schedule\x18\a \x01(\tR\rgroupSchedule\x12)\n" +
@@ -3285,23 +3529,23 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\fdue_date_amt\x18\x04 \x01(\x05H\x01R\n" +
 	"dueDateAmt\x88\x01\x01B\x0f\n" +
 	"\r_order_numberB\x0f\n" +
-	"\r_due_date_amt\"\xd4\x05\n" +
+	"\r_due_date_amt\"\xdc\x05\n" +
 	"\x10AccrualExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
-	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12$\n" +
-	"\x0esnap_shot_date\x18\x04 \x01(\tR\fsnapShotDate\x12;\n" +
+	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12,\n" +
+	"\x0esnap_shot_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapShotDate\x12;\n" +
 	"\x06badges\x18\x05 \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\x06badges\x12f\n" +
 	"\x18accrual_profiles_entries\x18\x06 \x03(\v2,.rotaloom.commons.v1.ExtensionAccrualProfileR\x16accrualProfilesEntries\x12e\n" +
 	"\x15full_time_equivalency\x18\a \x03(\v21.rotaloom.commons.v1.ExtensionFullTimeEquivalencyR\x13fullTimeEquivalency\x12\x87\x01\n" +
 	"*accrual_profiles_entries_for_snapshot_date\x18\b \x03(\v2,.rotaloom.commons.v1.ExtensionAccrualProfileR%accrualProfilesEntriesForSnapshotDate\x12\x99\x01\n" +
 	"1full_time_equivalency_for_extension_snapshot_date\x18\t \x03(\v21.rotaloom.commons.v1.ExtensionFullTimeEquivalencyR+fullTimeEquivalencyForExtensionSnapshotDateB\t\n" +
-	"\a_active\"\xee\x04\n" +
+	"\a_active\"\xf6\x04\n" +
 	"\x0fDeviceExtension\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12#\n" +
 	"\rperson_number\x18\x02 \x01(\tR\fpersonNumber\x12\x1b\n" +
-	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12$\n" +
-	"\x0esnap_shot_date\x18\x04 \x01(\tR\fsnapShotDate\x12;\n" +
+	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12,\n" +
+	"\x0esnap_shot_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\fsnapShotDate\x12;\n" +
 	"\x06badges\x18\x05 \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR\x06badges\x12!\n" +
 	"\fdevice_group\x18\x06 \x01(\tR\vdeviceGroup\x12%\n" +
 	"\x0edevice_profile\x18\a \x01(\tR\rdeviceProfile\x12H\n" +
@@ -3312,27 +3556,29 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	")badge_details_for_extension_snapshot_date\x18\v \x03(\v2#.rotaloom.commons.v1.ExtensionBadgeR$badgeDetailsForExtensionSnapshotDateB\t\n" +
 	"\a_activeB\x12\n" +
 	"\x10_finger_requiredB\x10\n" +
-	"\x0e_face_required\"\x83\x01\n" +
+	"\x0e_face_required\"\x93\x01\n" +
 	"\x0eExtensionBadge\x12!\n" +
-	"\fbadge_number\x18\x01 \x01(\tR\vbadgeNumber\x12%\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xc4\x01\n" +
-	"\x16ExtensionAccountStatus\x12%\n" +
-	"\x0eaccount_status\x18\x01 \x01(\tR\raccountStatus\x123\n" +
-	"\x16account_status_type_id\x18\x02 \x01(\x03R\x13accountStatusTypeId\x12%\n" +
-	"\x0eeffective_date\x18\x03 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"\xd3\x01\n" +
-	"\x19ExtensionEmploymentStatus\x12+\n" +
-	"\x11employment_status\x18\x01 \x01(\tR\x10employmentStatus\x129\n" +
-	"\x19employment_status_type_id\x18\x02 \x01(\x03R\x16employmentStatusTypeId\x12%\n" +
-	"\x0eeffective_date\x18\x03 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"\xbc\x01\n" +
+	"\fbadge_number\x18\x01 \x01(\tR\vbadgeNumber\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xf8\x01\n" +
+	"\x16ExtensionAccountStatus\x12I\n" +
+	"\x0eaccount_status\x18\x01 \x01(\tB\"\xa2\xbb\x18\x1eb\x06Activeb\bInactiveb\n" +
+	"TerminatedR\raccountStatus\x123\n" +
+	"\x16account_status_type_id\x18\x02 \x01(\x03R\x13accountStatusTypeId\x12-\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x87\x02\n" +
+	"\x19ExtensionEmploymentStatus\x12O\n" +
+	"\x11employment_status\x18\x01 \x01(\tB\"\xa2\xbb\x18\x1eb\x06Activeb\bInactiveb\n" +
+	"TerminatedR\x10employmentStatus\x129\n" +
+	"\x19employment_status_type_id\x18\x02 \x01(\x03R\x16employmentStatusTypeId\x12-\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xcc\x01\n" +
 	"\x13ExtensionPrimaryJob\x12\x1f\n" +
 	"\vprimary_job\x18\x01 \x01(\tR\n" +
 	"primaryJob\x124\n" +
-	"\x16primary_labor_category\x18\x02 \x01(\tR\x14primaryLaborCategory\x12%\n" +
-	"\x0eeffective_date\x18\x03 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"`\n" +
+	"\x16primary_labor_category\x18\x02 \x01(\tR\x14primaryLaborCategory\x12-\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"`\n" +
 	"\x14ExtensionPrimaryJobs\x12<\n" +
 	"\x04jobs\x18\x01 \x03(\v2(.rotaloom.commons.v1.ExtensionPrimaryJobR\x04jobs:\n" +
 	"\xa2\xbb\x18\x06\n" +
@@ -3365,42 +3611,43 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x13ExtensionCustomData\x12(\n" +
 	"\x10custom_data_type\x18\x01 \x01(\tR\x0ecustomDataType\x12\x1f\n" +
 	"\vcustom_text\x18\x02 \x01(\tR\n" +
-	"customText\"W\n" +
+	"customText\"_\n" +
 	"\x13ExtensionPersonDate\x12\x1b\n" +
-	"\tdate_name\x18\x01 \x01(\tR\bdateName\x12#\n" +
-	"\roverride_date\x18\x02 \x01(\tR\foverrideDate\"\x85\x02\n" +
+	"\tdate_name\x18\x01 \x01(\tR\bdateName\x12+\n" +
+	"\roverride_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\foverrideDate\"\xb8\x02\n" +
 	"\x13ExtensionDataAccess\x12*\n" +
-	"\x11data_access_group\x18\x01 \x01(\tR\x0fdataAccessGroup\x123\n" +
-	"\x16data_access_group_role\x18\x02 \x01(\tR\x13dataAccessGroupRole\x12*\n" +
-	"\x0edefault_switch\x18\x03 \x01(\bH\x00R\rdefaultSwitch\x88\x01\x01\x12%\n" +
-	"\x0eeffective_date\x18\x04 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x05 \x01(\tR\x0eexpirationDateB\x11\n" +
-	"\x0f_default_switch\"i\n" +
-	"\x13ExtensionIdentifier\x12'\n" +
-	"\x0fidentifier_type\x18\x01 \x01(\tR\x0eidentifierType\x12)\n" +
-	"\x10identifier_value\x18\x02 \x01(\tR\x0fidentifierValue\"\x86\x01\n" +
+	"\x11data_access_group\x18\x01 \x01(\tR\x0fdataAccessGroup\x12V\n" +
+	"\x16data_access_group_role\x18\x02 \x01(\tB!\xa2\xbb\x18\x1db\fmanager_roleb\remployee_roleR\x13dataAccessGroupRole\x12*\n" +
+	"\x0edefault_switch\x18\x03 \x01(\bH\x00R\rdefaultSwitch\x88\x01\x01\x12-\n" +
+	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x11\n" +
+	"\x0f_default_switch\"{\n" +
+	"\x13ExtensionIdentifier\x129\n" +
+	"\x0fidentifier_type\x18\x01 \x01(\tB\x10\xa2\xbb\x18\fb\x04aoidb\x04coidR\x0eidentifierType\x12)\n" +
+	"\x10identifier_value\x18\x02 \x01(\tR\x0fidentifierValue\"\x96\x01\n" +
 	"\x10ExtensionPayRule\x12\"\n" +
-	"\rpay_rule_name\x18\x01 \x01(\tR\vpayRuleName\x12%\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xbe\x01\n" +
+	"\rpay_rule_name\x18\x01 \x01(\tR\vpayRuleName\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xce\x01\n" +
 	"\x15ExtensionEmployeeTerm\x12'\n" +
 	"\x0femployment_term\x18\x01 \x01(\tR\x0eemploymentTerm\x12,\n" +
-	"\x12employment_term_id\x18\x02 \x01(\x03R\x10employmentTermId\x12%\n" +
-	"\x0eeffective_date\x18\x03 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\"\xa1\x01\n" +
+	"\x12employment_term_id\x18\x02 \x01(\x03R\x10employmentTermId\x12-\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xb1\x01\n" +
 	"\x11ExtensionBaseWage\x12,\n" +
 	"\vhourly_rate\x18\x01 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x00R\n" +
-	"hourlyRate\x88\x01\x01\x12%\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDateB\x0e\n" +
-	"\f_hourly_rate\"^\n" +
-	"\x16ExtensionExpectedHours\x12(\n" +
-	"\x10time_period_type\x18\x01 \x01(\tR\x0etimePeriodType\x12\x1a\n" +
-	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xda\x01\n" +
+	"hourlyRate\x88\x01\x01\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB\x0e\n" +
+	"\f_hourly_rate\"\x7f\n" +
+	"\x16ExtensionExpectedHours\x12I\n" +
+	"\x10time_period_type\x18\x01 \x01(\tB\x1f\xa2\xbb\x18\x1bb\x05Dailyb\x06Weeklyb\n" +
+	"Pay PeriodR\x0etimePeriodType\x12\x1a\n" +
+	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xea\x01\n" +
 	"\x12ExtensionTimeEntry\x12&\n" +
-	"\x0ftime_entry_type\x18\x01 \x01(\tR\rtimeEntryType\x12%\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\x12L\n" +
+	"\x0ftime_entry_type\x18\x01 \x01(\tR\rtimeEntryType\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12L\n" +
 	"#time_entry_activity_tracking_status\x18\x04 \x01(\tR\x1ftimeEntryActivityTrackingStatus\"\xf6\x04\n" +
 	"\x16ExtensionAccessDetails\x12(\n" +
 	"\x10pay_code_profile\x18\x01 \x01(\tR\x0epayCodeProfile\x121\n" +
@@ -3427,25 +3674,25 @@ const file_rotaloom_commons_v1_person_extension_proto_rawDesc = "" +
 	"\x15ExtensionUserCurrency\x12#\n" +
 	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"0\n" +
 	"\x18ExtensionGroupAssignment\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\"\xcf\x03\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\"\xdf\x03\n" +
 	"\x14ExtensionJobTransfer\x12:\n" +
 	"\x1ahome_hyper_find_query_name\x18\x01 \x01(\tR\x16homeHyperFindQueryName\x12A\n" +
 	"\x1dmanager_access_employee_group\x18\x02 \x01(\tR\x1amanagerAccessEmployeeGroup\x12I\n" +
 	"!manager_transfer_organization_set\x18\x03 \x01(\tR\x1emanagerTransferOrganizationSet\x12S\n" +
 	"&professional_transfer_organization_set\x18\x04 \x01(\tR#professionalTransferOrganizationSet\x12H\n" +
-	"!emp_mgr_transfer_organization_set\x18\x05 \x01(\tR\x1dempMgrTransferOrganizationSet\x12%\n" +
-	"\x0eeffective_date\x18\x06 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\a \x01(\tR\x0eexpirationDate\"\x9b\x01\n" +
+	"!emp_mgr_transfer_organization_set\x18\x05 \x01(\tR\x1dempMgrTransferOrganizationSet\x12-\n" +
+	"\x0eeffective_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xab\x01\n" +
 	"\x17ExtensionAccrualProfile\x120\n" +
-	"\x14accrual_profile_name\x18\x01 \x01(\tR\x12accrualProfileName\x12%\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"\xc0\x03\n" +
+	"\x14accrual_profile_name\x18\x01 \x01(\tR\x12accrualProfileName\x12-\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xd0\x03\n" +
 	"\x1cExtensionFullTimeEquivalency\x12L\n" +
 	" employee_standard_hours_quantity\x18\x01 \x01(\x01H\x00R\x1demployeeStandardHoursQuantity\x88\x01\x01\x12M\n" +
 	"!full_time_standard_hours_quantity\x18\x02 \x01(\x01H\x01R\x1dfullTimeStandardHoursQuantity\x88\x01\x01\x12F\n" +
-	"\x1dfull_time_equivalency_percent\x18\x03 \x01(\x01H\x02R\x1afullTimeEquivalencyPercent\x88\x01\x01\x12%\n" +
-	"\x0eeffective_date\x18\x04 \x01(\tR\reffectiveDate\x12'\n" +
-	"\x0fexpiration_date\x18\x05 \x01(\tR\x0eexpirationDateB#\n" +
+	"\x1dfull_time_equivalency_percent\x18\x03 \x01(\x01H\x02R\x1afullTimeEquivalencyPercent\x88\x01\x01\x12-\n" +
+	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDateB#\n" +
 	"!_employee_standard_hours_quantityB$\n" +
 	"\"_full_time_standard_hours_quantityB \n" +
 	"\x1e_full_time_equivalency_percentB\xe3\x01\n" +

@@ -50,17 +50,20 @@ const (
 //
 // PersonService creates and reads persons.
 type PersonServiceClient interface {
-	// Retrieves one person.
+	// Retrieves one person. Properties with a first day, such as the pay rule, show the value of
+	// today, or else the next one. Persons whom the caller may not see are unknown.
 	GetPerson(ctx context.Context, in *GetPersonRequest, opts ...grpc.CallOption) (*Person, error)
-	// Creates a person, and the user account if the request has one.
+	// Creates a person, and the user account if the request has one. The person number, the first
+	// name and the last name are required.
 	CreatePerson(ctx context.Context, in *Person, opts ...grpc.CallOption) (*Person, error)
 	// Creates up to 100 persons. Each item succeeds or fails separately; the status is 207
 	// if some items failed.
 	MultiCreatePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
-	// Changes only the properties of a person that the request has.
+	// Changes only the properties of a person that the request has. Elements of dated lists
+	// replace the stored values on their days; an empty text or list changes nothing.
 	UpdatePerson(ctx context.Context, in *UpdatePersonRequest, opts ...grpc.CallOption) (*Person, error)
 	// Deletes a person, the user account, and the data that other services store about the
-	// person.
+	// person. It cannot be undone. To end an employment, change the employment status instead.
 	DeletePerson(ctx context.Context, in *DeletePersonRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Changes up to 100 persons, each named by its personIdentity. Only properties in the
 	// request are changed. Each item succeeds or fails separately; the status is 207 if
@@ -74,20 +77,26 @@ type PersonServiceClient interface {
 	// request have no effect. Each item succeeds or fails separately; the status is 207 if
 	// some items failed.
 	MultiDeletePersons(ctx context.Context, in *PersonList, opts ...grpc.CallOption) (*PersonList, error)
-	// Retrieves all data of up to 100 persons, in the order of the request.
+	// Retrieves all data of up to 100 persons, in the order of the request. Unknown persons fail
+	// separately; the status is 207 if some items failed.
 	MultiReadPersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*PersonList, error)
-	// Retrieves references to up to 100 persons, in the order of the request.
+	// Retrieves references to up to 100 persons, in the order of the request. An unknown person
+	// fails the whole request.
 	MultiReadPersonRefs(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*v1.RefList, error)
-	// Retrieves an extension of up to 100 persons, or all of their extensions.
+	// Retrieves an extension of up to 100 persons, or all of their extensions, on the snapshot
+	// date. Unknown persons fail separately; the status is 207 if some items failed.
 	MultiReadPersonExtensions(ctx context.Context, in *MultiReadPersonExtensionsRequest, opts ...grpc.CallOption) (*PersonExtensionList, error)
 	// Retrieves an extension of one person, or all of their extensions. In this path, the
 	// names of extensions have precedence over ids of persons.
 	GetPersonExtension(ctx context.Context, in *GetPersonExtensionRequest, opts ...grpc.CallOption) (*PersonExtension, error)
-	// Retrieves a page of all persons, ordered by id.
+	// Retrieves a page of the persons that pass the filters and that the caller may see, ordered
+	// by id. A page has at most 10,000 persons.
 	ApplyReadPersons(ctx context.Context, in *ApplyReadPersonsRequest, opts ...grpc.CallOption) (*PersonPage, error)
-	// Retrieves the current user.
+	// Retrieves the current user. For a user who is not a person, the response has the user name
+	// and the time zone only.
 	GetCurrentUserInfo(ctx context.Context, in *GetCurrentUserInfoRequest, opts ...grpc.CallOption) (*CurrentUserInfo, error)
-	// Retrieves the short form of up to 100 persons, in the order of the request.
+	// Retrieves the short form of up to 100 persons, in the order of the request. Unknown persons
+	// fail separately; the status is 207 if some items failed.
 	MultiReadBasePersons(ctx context.Context, in *MultiReadPersonsRequest, opts ...grpc.CallOption) (*BasePersonList, error)
 	// Finds persons by ids or person numbers, for another service. Unknown persons are left
 	// out.
@@ -307,17 +316,20 @@ func (c *personServiceClient) ReadBirthDates(ctx context.Context, in *ReadBirthD
 //
 // PersonService creates and reads persons.
 type PersonServiceServer interface {
-	// Retrieves one person.
+	// Retrieves one person. Properties with a first day, such as the pay rule, show the value of
+	// today, or else the next one. Persons whom the caller may not see are unknown.
 	GetPerson(context.Context, *GetPersonRequest) (*Person, error)
-	// Creates a person, and the user account if the request has one.
+	// Creates a person, and the user account if the request has one. The person number, the first
+	// name and the last name are required.
 	CreatePerson(context.Context, *Person) (*Person, error)
 	// Creates up to 100 persons. Each item succeeds or fails separately; the status is 207
 	// if some items failed.
 	MultiCreatePersons(context.Context, *PersonList) (*PersonList, error)
-	// Changes only the properties of a person that the request has.
+	// Changes only the properties of a person that the request has. Elements of dated lists
+	// replace the stored values on their days; an empty text or list changes nothing.
 	UpdatePerson(context.Context, *UpdatePersonRequest) (*Person, error)
 	// Deletes a person, the user account, and the data that other services store about the
-	// person.
+	// person. It cannot be undone. To end an employment, change the employment status instead.
 	DeletePerson(context.Context, *DeletePersonRequest) (*emptypb.Empty, error)
 	// Changes up to 100 persons, each named by its personIdentity. Only properties in the
 	// request are changed. Each item succeeds or fails separately; the status is 207 if
@@ -331,20 +343,26 @@ type PersonServiceServer interface {
 	// request have no effect. Each item succeeds or fails separately; the status is 207 if
 	// some items failed.
 	MultiDeletePersons(context.Context, *PersonList) (*PersonList, error)
-	// Retrieves all data of up to 100 persons, in the order of the request.
+	// Retrieves all data of up to 100 persons, in the order of the request. Unknown persons fail
+	// separately; the status is 207 if some items failed.
 	MultiReadPersons(context.Context, *MultiReadPersonsRequest) (*PersonList, error)
-	// Retrieves references to up to 100 persons, in the order of the request.
+	// Retrieves references to up to 100 persons, in the order of the request. An unknown person
+	// fails the whole request.
 	MultiReadPersonRefs(context.Context, *MultiReadPersonsRequest) (*v1.RefList, error)
-	// Retrieves an extension of up to 100 persons, or all of their extensions.
+	// Retrieves an extension of up to 100 persons, or all of their extensions, on the snapshot
+	// date. Unknown persons fail separately; the status is 207 if some items failed.
 	MultiReadPersonExtensions(context.Context, *MultiReadPersonExtensionsRequest) (*PersonExtensionList, error)
 	// Retrieves an extension of one person, or all of their extensions. In this path, the
 	// names of extensions have precedence over ids of persons.
 	GetPersonExtension(context.Context, *GetPersonExtensionRequest) (*PersonExtension, error)
-	// Retrieves a page of all persons, ordered by id.
+	// Retrieves a page of the persons that pass the filters and that the caller may see, ordered
+	// by id. A page has at most 10,000 persons.
 	ApplyReadPersons(context.Context, *ApplyReadPersonsRequest) (*PersonPage, error)
-	// Retrieves the current user.
+	// Retrieves the current user. For a user who is not a person, the response has the user name
+	// and the time zone only.
 	GetCurrentUserInfo(context.Context, *GetCurrentUserInfoRequest) (*CurrentUserInfo, error)
-	// Retrieves the short form of up to 100 persons, in the order of the request.
+	// Retrieves the short form of up to 100 persons, in the order of the request. Unknown persons
+	// fail separately; the status is 207 if some items failed.
 	MultiReadBasePersons(context.Context, *MultiReadPersonsRequest) (*BasePersonList, error)
 	// Finds persons by ids or person numbers, for another service. Unknown persons are left
 	// out.

@@ -28,12 +28,17 @@ const (
 
 // Person is the complete record of a person.
 type Person struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	PersonIdentity    *PersonIdentity        `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
-	PersonInformation *PersonInformation     `protobuf:"bytes,2,opt,name=person_information,json=personInformation,proto3" json:"person_information,omitempty"`
-	JobAssignment     *JobAssignment         `protobuf:"bytes,3,opt,name=job_assignment,json=jobAssignment,proto3" json:"job_assignment,omitempty"`
-	User              *UserInformation       `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
-	GdapAssignments   []*GroupDataAccess     `protobuf:"bytes,5,rep,name=gdap_assignments,json=gdapAssignments,proto3" json:"gdap_assignments,omitempty"`
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	PersonIdentity *PersonIdentity        `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
+	// The names, dates, statuses, contact data and access rights of the person. Required in the
+	// creation of a person.
+	PersonInformation *PersonInformation `protobuf:"bytes,2,opt,name=person_information,json=personInformation,proto3" json:"person_information,omitempty"`
+	// The primary job, wages, schedule group and employment terms of the person.
+	JobAssignment *JobAssignment `protobuf:"bytes,3,opt,name=job_assignment,json=jobAssignment,proto3" json:"job_assignment,omitempty"`
+	// The user account of the person. It can be absent if the person does not log in.
+	User *UserInformation `protobuf:"bytes,4,opt,name=user,proto3" json:"user,omitempty"`
+	// The group data access profiles of the person. Stored and returned, without an effect.
+	GdapAssignments []*GroupDataAccess `protobuf:"bytes,5,rep,name=gdap_assignments,json=gdapAssignments,proto3" json:"gdap_assignments,omitempty"`
 	// Stored and returned as sent.
 	Positions     []*structpb.Struct `protobuf:"bytes,6,rep,name=positions,proto3" json:"positions,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -114,21 +119,32 @@ func (x *Person) GetPositions() []*structpb.Struct {
 
 // PersonIdentity names a person by exactly one property.
 type PersonIdentity struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	PersonKey    *int64                 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
-	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	EmployeeKey  *int64                 `protobuf:"varint,3,opt,name=employee_key,json=employeeKey,proto3,oneof" json:"employee_key,omitempty"`
-	UserKey      *int64                 `protobuf:"varint,4,opt,name=user_key,json=userKey,proto3,oneof" json:"user_key,omitempty"`
-	UserName     *string                `protobuf:"bytes,5,opt,name=user_name,json=userName,proto3,oneof" json:"user_name,omitempty"`
-	// An id that the caller chooses for an item of a batch.
-	RequestItemId *int64  `protobuf:"varint,6,opt,name=request_item_id,json=requestItemId,proto3,oneof" json:"request_item_id,omitempty"`
-	BadgeNumber   *string `protobuf:"bytes,7,opt,name=badge_number,json=badgeNumber,proto3,oneof" json:"badge_number,omitempty"`
-	// The effective date of the badge number.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person, given by the server.
+	PersonKey *int64 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
+	// The person number.
+	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// Only in requests: the id of the employee, which is the id of the person.
+	EmployeeKey *int64 `protobuf:"varint,3,opt,name=employee_key,json=employeeKey,proto3,oneof" json:"employee_key,omitempty"`
+	// Only in requests: the id of the user account, which is the id of the person.
+	UserKey *int64 `protobuf:"varint,4,opt,name=user_key,json=userKey,proto3,oneof" json:"user_key,omitempty"`
+	// Only in requests: the user name of the account of the person, in any case.
+	UserName *string `protobuf:"bytes,5,opt,name=user_name,json=userName,proto3,oneof" json:"user_name,omitempty"`
+	// An id that the caller chooses for an item of a request. Responses to changes repeat it.
+	RequestItemId *int64 `protobuf:"varint,6,opt,name=request_item_id,json=requestItemId,proto3,oneof" json:"request_item_id,omitempty"`
+	// Only in requests: a badge that the person has on effectiveDate.
+	BadgeNumber *string `protobuf:"bytes,7,opt,name=badge_number,json=badgeNumber,proto3,oneof" json:"badge_number,omitempty"`
+	// Only with badgeNumber: a day of the badge. The default is today in UTC.
 	EffectiveDate string `protobuf:"bytes,8,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// Has no effect.
 	EffectiveTime string `protobuf:"bytes,9,opt,name=effective_time,json=effectiveTime,proto3" json:"effective_time,omitempty"`
-	// A pair; both must be given.
-	Aoid            *string          `protobuf:"bytes,10,opt,name=aoid,proto3,oneof" json:"aoid,omitempty"`
-	Coid            *string          `protobuf:"bytes,11,opt,name=coid,proto3,oneof" json:"coid,omitempty"`
+	// The first id of the person in another system. Only together with coid. The pair is unique.
+	// The creation of a person stores it. Responses show it in externalIdentifiers of employee
+	// extensions only.
+	Aoid *string `protobuf:"bytes,10,opt,name=aoid,proto3,oneof" json:"aoid,omitempty"`
+	// The second id of the pair. Only together with aoid.
+	Coid *string `protobuf:"bytes,11,opt,name=coid,proto3,oneof" json:"coid,omitempty"`
+	// Has no effect.
 	HyperFindFilter *structpb.Struct `protobuf:"bytes,12,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -248,28 +264,61 @@ func (x *PersonIdentity) GetHyperFindFilter() *structpb.Struct {
 	return nil
 }
 
+// PersonInformation has the names, statuses, contact data and access rights of a person.
 type PersonInformation struct {
-	state                      protoimpl.MessageState      `protogen:"open.v1"`
-	Person                     *PersonDetails              `protobuf:"bytes,1,opt,name=person,proto3" json:"person,omitempty"`
-	EmploymentStatusList       []*EmploymentStatus         `protobuf:"bytes,2,rep,name=employment_status_list,json=employmentStatusList,proto3" json:"employment_status_list,omitempty"`
-	UserAccountStatusList      []*UserAccountStatus        `protobuf:"bytes,3,rep,name=user_account_status_list,json=userAccountStatusList,proto3" json:"user_account_status_list,omitempty"`
-	BadgeAssignments           []*BadgeAssignment          `protobuf:"bytes,4,rep,name=badge_assignments,json=badgeAssignments,proto3" json:"badge_assignments,omitempty"`
-	EmailAddresses             []*EmailAddress             `protobuf:"bytes,5,rep,name=email_addresses,json=emailAddresses,proto3" json:"email_addresses,omitempty"`
-	TelephoneNumbers           []*TelephoneNumber          `protobuf:"bytes,6,rep,name=telephone_numbers,json=telephoneNumbers,proto3" json:"telephone_numbers,omitempty"`
-	PostalAddresses            []*PostalAddress            `protobuf:"bytes,7,rep,name=postal_addresses,json=postalAddresses,proto3" json:"postal_addresses,omitempty"`
-	CustomDataList             []*CustomData               `protobuf:"bytes,8,rep,name=custom_data_list,json=customDataList,proto3" json:"custom_data_list,omitempty"`
-	CustomDateList             []*CustomDate               `protobuf:"bytes,9,rep,name=custom_date_list,json=customDateList,proto3" json:"custom_date_list,omitempty"`
-	AccessAssignment           *AccessAssignment           `protobuf:"bytes,10,opt,name=access_assignment,json=accessAssignment,proto3" json:"access_assignment,omitempty"`
-	PersonLicenseTypes         []*PersonLicenseType        `protobuf:"bytes,11,rep,name=person_license_types,json=personLicenseTypes,proto3" json:"person_license_types,omitempty"`
-	PersonAuthenticationTypes  []*PersonAuthenticationType `protobuf:"bytes,12,rep,name=person_authentication_types,json=personAuthenticationTypes,proto3" json:"person_authentication_types,omitempty"`
-	ExpectedHoursList          []*ExpectedHours            `protobuf:"bytes,13,rep,name=expected_hours_list,json=expectedHoursList,proto3" json:"expected_hours_list,omitempty"`
-	PersonAccessAssignments    []*PersonAccessAssignment   `protobuf:"bytes,14,rep,name=person_access_assignments,json=personAccessAssignments,proto3" json:"person_access_assignments,omitempty"`
-	AnalyticsLaborTypeList     []*AnalyticsLaborType       `protobuf:"bytes,15,rep,name=analytics_labor_type_list,json=analyticsLaborTypeList,proto3" json:"analytics_labor_type_list,omitempty"`
-	ApproverList               []*Approver                 `protobuf:"bytes,16,rep,name=approver_list,json=approverList,proto3" json:"approver_list,omitempty"`
-	PurposeAssignments         []*PurposeAssignment        `protobuf:"bytes,17,rep,name=purpose_assignments,json=purposeAssignments,proto3" json:"purpose_assignments,omitempty"`
-	EmployeeCurrencyAssignment *EmployeeCurrency           `protobuf:"bytes,18,opt,name=employee_currency_assignment,json=employeeCurrencyAssignment,proto3" json:"employee_currency_assignment,omitempty"`
-	// Stored and returned as sent.
-	WorkEmployee  *structpb.Struct `protobuf:"bytes,19,opt,name=work_employee,json=workEmployee,proto3" json:"work_employee,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The names, the number and the dates of the person. Required in the creation of a person.
+	Person *PersonDetails `protobuf:"bytes,1,opt,name=person,proto3" json:"person,omitempty"`
+	// The employment statuses of the person. A sent element replaces the stored ones on its days;
+	// on other days they stay. A person with a hire date and without any status is Active from
+	// the hire date on.
+	EmploymentStatusList []*EmploymentStatus `protobuf:"bytes,2,rep,name=employment_status_list,json=employmentStatusList,proto3" json:"employment_status_list,omitempty"`
+	// The statuses of the user account. The person cannot log in on days with a status other than
+	// Active. A sent element replaces the stored ones on its days.
+	UserAccountStatusList []*UserAccountStatus `protobuf:"bytes,3,rep,name=user_account_status_list,json=userAccountStatusList,proto3" json:"user_account_status_list,omitempty"`
+	// The badges of the person. Several can apply on one day. A badge belongs to one person at a
+	// time, and a person has none on days of terminated employment.
+	BadgeAssignments []*BadgeAssignment `protobuf:"bytes,4,rep,name=badge_assignments,json=badgeAssignments,proto3" json:"badge_assignments,omitempty"`
+	// The e-mail addresses of the person, one for each contact type. A sent element replaces the
+	// address of its type; other types stay.
+	EmailAddresses []*EmailAddress `protobuf:"bytes,5,rep,name=email_addresses,json=emailAddresses,proto3" json:"email_addresses,omitempty"`
+	// The telephone numbers of the person, one for each contact type. A sent element changes the
+	// number of its type; other types stay.
+	TelephoneNumbers []*TelephoneNumber `protobuf:"bytes,6,rep,name=telephone_numbers,json=telephoneNumbers,proto3" json:"telephone_numbers,omitempty"`
+	// The postal addresses of the person, one for each contact type. A sent element changes the
+	// address of its type; other types stay.
+	PostalAddresses []*PostalAddress `protobuf:"bytes,7,rep,name=postal_addresses,json=postalAddresses,proto3" json:"postal_addresses,omitempty"`
+	// The custom texts of the person, one for each type. A sent element replaces the text of its
+	// type; other types stay.
+	CustomDataList []*CustomData `protobuf:"bytes,8,rep,name=custom_data_list,json=customDataList,proto3" json:"custom_data_list,omitempty"`
+	// The custom dates of the person, one for each type. A sent element replaces the date of its
+	// type; other types stay.
+	CustomDateList []*CustomDate `protobuf:"bytes,9,rep,name=custom_date_list,json=customDateList,proto3" json:"custom_date_list,omitempty"`
+	// The profiles of the person and their methods of time entry.
+	AccessAssignment *AccessAssignment `protobuf:"bytes,10,opt,name=access_assignment,json=accessAssignment,proto3" json:"access_assignment,omitempty"`
+	// The licenses of the person, one for each type. A sent element changes the license of its
+	// type; other types stay. An active license whose name contains "timekeeping" requires a pay
+	// rule.
+	PersonLicenseTypes []*PersonLicenseType `protobuf:"bytes,11,rep,name=person_license_types,json=personLicenseTypes,proto3" json:"person_license_types,omitempty"`
+	// The authentication types of the person. A sent element changes its type; other types stay.
+	// Stored and returned, without an effect.
+	PersonAuthenticationTypes []*PersonAuthenticationType `protobuf:"bytes,12,rep,name=person_authentication_types,json=personAuthenticationTypes,proto3" json:"person_authentication_types,omitempty"`
+	// The hours that the person is expected to work, one element for each kind of period. A sent
+	// element changes the hours of its period; others stay.
+	ExpectedHoursList       []*ExpectedHours          `protobuf:"bytes,13,rep,name=expected_hours_list,json=expectedHoursList,proto3" json:"expected_hours_list,omitempty"`
+	PersonAccessAssignments []*PersonAccessAssignment `protobuf:"bytes,14,rep,name=person_access_assignments,json=personAccessAssignments,proto3" json:"person_access_assignments,omitempty"`
+	// Stored and returned, without an effect. A sent list replaces the stored one.
+	AnalyticsLaborTypeList []*AnalyticsLaborType `protobuf:"bytes,15,rep,name=analytics_labor_type_list,json=analyticsLaborTypeList,proto3" json:"analytics_labor_type_list,omitempty"`
+	// The approvers of the person. A sent list replaces the stored one. Stored and returned,
+	// without an effect.
+	ApproverList []*Approver `protobuf:"bytes,16,rep,name=approver_list,json=approverList,proto3" json:"approver_list,omitempty"`
+	// Stored and returned, without an effect. A sent list replaces the stored one.
+	PurposeAssignments []*PurposeAssignment `protobuf:"bytes,17,rep,name=purpose_assignments,json=purposeAssignments,proto3" json:"purpose_assignments,omitempty"`
+	// The currency of the person.
+	EmployeeCurrencyAssignment *EmployeeCurrency `protobuf:"bytes,18,opt,name=employee_currency_assignment,json=employeeCurrencyAssignment,proto3" json:"employee_currency_assignment,omitempty"`
+	// Stored and returned, without an effect.
+	WorkEmployee *structpb.Struct `protobuf:"bytes,19,opt,name=work_employee,json=workEmployee,proto3" json:"work_employee,omitempty"`
+	// Stored and returned, without an effect.
 	KpassAccount  *structpb.Struct `protobuf:"bytes,20,opt,name=kpass_account,json=kpassAccount,proto3" json:"kpass_account,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -445,33 +494,68 @@ func (x *PersonInformation) GetKpassAccount() *structpb.Struct {
 	return nil
 }
 
+// PersonDetails has the number, the names and the dates of a person.
 type PersonDetails struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonNumber  string                 `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	FirstName     string                 `protobuf:"bytes,2,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
-	LastName      string                 `protobuf:"bytes,3,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
-	MiddleInitial string                 `protobuf:"bytes,4,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
-	ShortName     string                 `protobuf:"bytes,5,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
-	// Computed when read: "Last, First".
-	FullName                     string                 `protobuf:"bytes,6,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
-	PhoneticFullName             string                 `protobuf:"bytes,7,opt,name=phonetic_full_name,json=phoneticFullName,proto3" json:"phonetic_full_name,omitempty"`
-	RomanizedFullName            string                 `protobuf:"bytes,8,opt,name=romanized_full_name,json=romanizedFullName,proto3" json:"romanized_full_name,omitempty"`
-	BirthDate                    string                 `protobuf:"bytes,9,opt,name=birth_date,json=birthDate,proto3" json:"birth_date,omitempty"`
-	HireDate                     string                 `protobuf:"bytes,10,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
-	AccrualProfileName           string                 `protobuf:"bytes,11,opt,name=accrual_profile_name,json=accrualProfileName,proto3" json:"accrual_profile_name,omitempty"`
-	AccrualProfileEffectiveDate  string                 `protobuf:"bytes,12,opt,name=accrual_profile_effective_date,json=accrualProfileEffectiveDate,proto3" json:"accrual_profile_effective_date,omitempty"`
-	EmployeeStandardHours        *float64               `protobuf:"fixed64,13,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
-	FullTimeStandardHours        *float64               `protobuf:"fixed64,14,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
-	FullTimePercentage           *float64               `protobuf:"fixed64,15,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
-	FingerRequiredFlag           *bool                  `protobuf:"varint,16,opt,name=finger_required_flag,json=fingerRequiredFlag,proto3,oneof" json:"finger_required_flag,omitempty"`
-	FaceRequiredFlag             *bool                  `protobuf:"varint,17,opt,name=face_required_flag,json=faceRequiredFlag,proto3,oneof" json:"face_required_flag,omitempty"`
-	HasKmailNotificationDelivery *bool                  `protobuf:"varint,18,opt,name=has_kmail_notification_delivery,json=hasKmailNotificationDelivery,proto3,oneof" json:"has_kmail_notification_delivery,omitempty"`
-	AccrualProfileEndDate        string                 `protobuf:"bytes,19,opt,name=accrual_profile_end_date,json=accrualProfileEndDate,proto3" json:"accrual_profile_end_date,omitempty"`
-	FullTimeEquivalencies        []*FullTimeEquivalency `protobuf:"bytes,20,rep,name=full_time_equivalencies,json=fullTimeEquivalencies,proto3" json:"full_time_equivalencies,omitempty"`
-	ManagerSignoffThruDateTime   string                 `protobuf:"bytes,21,opt,name=manager_signoff_thru_date_time,json=managerSignoffThruDateTime,proto3" json:"manager_signoff_thru_date_time,omitempty"`
-	PayrollLockoutThruDateTime   string                 `protobuf:"bytes,22,opt,name=payroll_lockout_thru_date_time,json=payrollLockoutThruDateTime,proto3" json:"payroll_lockout_thru_date_time,omitempty"`
-	unknownFields                protoimpl.UnknownFields
-	sizeCache                    protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the person, unique in the tenant. Required in the creation of a person. Up to
+	// 250 characters.
+	PersonNumber string `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// The first name. Required in the creation of a person. Up to 250 characters.
+	FirstName string `protobuf:"bytes,2,opt,name=first_name,json=firstName,proto3" json:"first_name,omitempty"`
+	// The last name. Required in the creation of a person. Up to 250 characters.
+	LastName string `protobuf:"bytes,3,opt,name=last_name,json=lastName,proto3" json:"last_name,omitempty"`
+	// The middle initial, or the middle name. Up to 250 characters.
+	MiddleInitial string `protobuf:"bytes,4,opt,name=middle_initial,json=middleInitial,proto3" json:"middle_initial,omitempty"`
+	// A short form of the name. Up to 250 characters.
+	ShortName string `protobuf:"bytes,5,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// Only in responses: "Last, First". Requests may have it, without an effect.
+	FullName string `protobuf:"bytes,6,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The phonetic form of the full name.
+	PhoneticFullName string `protobuf:"bytes,7,opt,name=phonetic_full_name,json=phoneticFullName,proto3" json:"phonetic_full_name,omitempty"`
+	// The full name in Latin letters.
+	RomanizedFullName string `protobuf:"bytes,8,opt,name=romanized_full_name,json=romanizedFullName,proto3" json:"romanized_full_name,omitempty"`
+	// The date of birth. Rules for minors use it.
+	BirthDate string `protobuf:"bytes,9,opt,name=birth_date,json=birthDate,proto3" json:"birth_date,omitempty"`
+	// The first day of the employment. A person without an employment status gets the status
+	// Active from this day on. It is also the default first day of the dated lists of a new
+	// person.
+	HireDate string `protobuf:"bytes,10,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
+	// The name of the accrual profile. In responses: the profile of today, or else the next one.
+	// In requests: the profile from accrualProfileEffectiveDate on.
+	AccrualProfileName string `protobuf:"bytes,11,opt,name=accrual_profile_name,json=accrualProfileName,proto3" json:"accrual_profile_name,omitempty"`
+	// The first day of the accrual profile. The default is today; for the first profile of a
+	// person, the hire date.
+	AccrualProfileEffectiveDate string `protobuf:"bytes,12,opt,name=accrual_profile_effective_date,json=accrualProfileEffectiveDate,proto3" json:"accrual_profile_effective_date,omitempty"`
+	// The hours that the person works in a standard period, from 0 to 8784. In responses: the
+	// value of today in fullTimeEquivalencies. A sent value applies from today until the entry of
+	// today ends.
+	EmployeeStandardHours *float64 `protobuf:"fixed64,13,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
+	// The hours of a full-time employee in the same period, from 0 to 8784. It is read and
+	// written like employeeStandardHours.
+	FullTimeStandardHours *float64 `protobuf:"fixed64,14,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
+	// The percentage of full-time work, from 0 to 1000. It is read and written like
+	// employeeStandardHours.
+	FullTimePercentage *float64 `protobuf:"fixed64,15,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
+	// Whether devices need a finger scan of the person. Stored and returned, without an effect.
+	FingerRequiredFlag *bool `protobuf:"varint,16,opt,name=finger_required_flag,json=fingerRequiredFlag,proto3,oneof" json:"finger_required_flag,omitempty"`
+	// Whether devices need a face scan of the person. Stored and returned, without an effect.
+	FaceRequiredFlag *bool `protobuf:"varint,17,opt,name=face_required_flag,json=faceRequiredFlag,proto3,oneof" json:"face_required_flag,omitempty"`
+	// Stored and returned, without an effect.
+	HasKmailNotificationDelivery *bool `protobuf:"varint,18,opt,name=has_kmail_notification_delivery,json=hasKmailNotificationDelivery,proto3,oneof" json:"has_kmail_notification_delivery,omitempty"`
+	// The day after the last day of the accrual profile; 3000-01-01 means no end, which is the
+	// default.
+	AccrualProfileEndDate string `protobuf:"bytes,19,opt,name=accrual_profile_end_date,json=accrualProfileEndDate,proto3" json:"accrual_profile_end_date,omitempty"`
+	// The full-time equivalents of the person, from day to day. A sent element replaces the
+	// stored ones on its days; an element without amounts removes the amounts of its days.
+	FullTimeEquivalencies []*FullTimeEquivalency `protobuf:"bytes,20,rep,name=full_time_equivalencies,json=fullTimeEquivalencies,proto3" json:"full_time_equivalencies,omitempty"`
+	// The last day of the timecard that a manager signed off, at midnight in local time.
+	// Responses have the value of timekeeping. Without a sign-off, a sent value is stored and
+	// returned, without an effect.
+	ManagerSignoffThruDateTime string `protobuf:"bytes,21,opt,name=manager_signoff_thru_date_time,json=managerSignoffThruDateTime,proto3" json:"manager_signoff_thru_date_time,omitempty"`
+	// Stored and returned, without an effect.
+	PayrollLockoutThruDateTime string `protobuf:"bytes,22,opt,name=payroll_lockout_thru_date_time,json=payrollLockoutThruDateTime,proto3" json:"payroll_lockout_thru_date_time,omitempty"`
+	unknownFields              protoimpl.UnknownFields
+	sizeCache                  protoimpl.SizeCache
 }
 
 func (x *PersonDetails) Reset() {
@@ -658,15 +742,22 @@ func (x *PersonDetails) GetPayrollLockoutThruDateTime() string {
 	return ""
 }
 
+// FullTimeEquivalency states the working hours of a person on some days.
 type FullTimeEquivalency struct {
-	state                 protoimpl.MessageState `protogen:"open.v1"`
-	EffectiveDate         string                 `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate        string                 `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	EmployeeStandardHours *float64               `protobuf:"fixed64,3,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
-	FullTimeStandardHours *float64               `protobuf:"fixed64,4,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
-	FullTimePercentage    *float64               `protobuf:"fixed64,5,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day. The default is today; for a new person, the hire date or else 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end. The default is the first day of the next
+	// sent element, or 3000-01-01.
+	ExpirationDate string `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// The hours that the person works in a standard period, from 0 to 8784.
+	EmployeeStandardHours *float64 `protobuf:"fixed64,3,opt,name=employee_standard_hours,json=employeeStandardHours,proto3,oneof" json:"employee_standard_hours,omitempty"`
+	// The hours of a full-time employee in the same period, from 0 to 8784.
+	FullTimeStandardHours *float64 `protobuf:"fixed64,4,opt,name=full_time_standard_hours,json=fullTimeStandardHours,proto3,oneof" json:"full_time_standard_hours,omitempty"`
+	// The percentage of full-time work, from 0 to 1000.
+	FullTimePercentage *float64 `protobuf:"fixed64,5,opt,name=full_time_percentage,json=fullTimePercentage,proto3,oneof" json:"full_time_percentage,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *FullTimeEquivalency) Reset() {
@@ -734,14 +825,18 @@ func (x *FullTimeEquivalency) GetFullTimePercentage() float64 {
 	return 0
 }
 
+// EmploymentStatus is the employment status of a person on some days.
 type EmploymentStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Active, Inactive or Terminated.
+	// The status. Requests may use any case.
 	EmploymentStatusName string `protobuf:"bytes,1,opt,name=employment_status_name,json=employmentStatusName,proto3" json:"employment_status_name,omitempty"`
-	EffectiveDate        string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate       string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// The first day. The default is today; for a new person, the hire date or else 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end. The default is the first day of the next
+	// sent element, or 3000-01-01.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *EmploymentStatus) Reset() {
@@ -795,13 +890,18 @@ func (x *EmploymentStatus) GetExpirationDate() string {
 	return ""
 }
 
+// UserAccountStatus is the status of a user account on some days.
 type UserAccountStatus struct {
-	state                 protoimpl.MessageState `protogen:"open.v1"`
-	UserAccountStatusName string                 `protobuf:"bytes,1,opt,name=user_account_status_name,json=userAccountStatusName,proto3" json:"user_account_status_name,omitempty"`
-	EffectiveDate         string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate        string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The status. Requests may use any case.
+	UserAccountStatusName string `protobuf:"bytes,1,opt,name=user_account_status_name,json=userAccountStatusName,proto3" json:"user_account_status_name,omitempty"`
+	// The first day. The default is today; for a new person, the hire date or else 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end. The default is the first day of the next
+	// sent element, or 3000-01-01.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *UserAccountStatus) Reset() {
@@ -855,11 +955,17 @@ func (x *UserAccountStatus) GetExpirationDate() string {
 	return ""
 }
 
+// BadgeAssignment is a badge of a person on some days.
 type BadgeAssignment struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	BadgeNumber    string                 `protobuf:"bytes,1,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the badge, which devices send with punches. Up to 250 characters.
+	BadgeNumber string `protobuf:"bytes,1,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
+	// The first day of the badge. The default is today; for a new person, the hire date or else
+	// 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end, which is the default. To take a badge
+	// away, send it with the day after its last day.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -915,11 +1021,16 @@ func (x *BadgeAssignment) GetExpirationDate() string {
 	return ""
 }
 
+// EmailAddress is an e-mail address of a person.
 type EmailAddress struct {
-	state                        protoimpl.MessageState `protogen:"open.v1"`
-	ContactTypeName              string                 `protobuf:"bytes,1,opt,name=contact_type_name,json=contactTypeName,proto3" json:"contact_type_name,omitempty"`
-	Address                      string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
-	HasEmailNotificationDelivery *bool                  `protobuf:"varint,3,opt,name=has_email_notification_delivery,json=hasEmailNotificationDelivery,proto3,oneof" json:"has_email_notification_delivery,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type of the address, a text that the tenant chooses: "Work". It identifies the element.
+	ContactTypeName string `protobuf:"bytes,1,opt,name=contact_type_name,json=contactTypeName,proto3" json:"contact_type_name,omitempty"`
+	// The e-mail address without a name: "ada@example.com". An empty address removes the element,
+	// unless the element has hasEmailNotificationDelivery.
+	Address string `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
+	// Whether notifications are sent to the address. An absent value means that they are.
+	HasEmailNotificationDelivery *bool `protobuf:"varint,3,opt,name=has_email_notification_delivery,json=hasEmailNotificationDelivery,proto3,oneof" json:"has_email_notification_delivery,omitempty"`
 	unknownFields                protoimpl.UnknownFields
 	sizeCache                    protoimpl.SizeCache
 }
@@ -975,13 +1086,18 @@ func (x *EmailAddress) GetHasEmailNotificationDelivery() bool {
 	return false
 }
 
+// TelephoneNumber is a telephone number of a person.
 type TelephoneNumber struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	ContactTypeName string                 `protobuf:"bytes,1,opt,name=contact_type_name,json=contactTypeName,proto3" json:"contact_type_name,omitempty"`
-	PhoneNumber     string                 `protobuf:"bytes,2,opt,name=phone_number,json=phoneNumber,proto3" json:"phone_number,omitempty"`
-	IsSmsSwitch     *bool                  `protobuf:"varint,3,opt,name=is_sms_switch,json=isSMSSwitch,proto3,oneof" json:"is_sms_switch,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type of the number, a text that the tenant chooses: "Mobile". It identifies the
+	// element.
+	ContactTypeName string `protobuf:"bytes,1,opt,name=contact_type_name,json=contactTypeName,proto3" json:"contact_type_name,omitempty"`
+	// The telephone number, in any form.
+	PhoneNumber string `protobuf:"bytes,2,opt,name=phone_number,json=phoneNumber,proto3" json:"phone_number,omitempty"`
+	// Whether the number receives text messages. Stored and returned, without an effect.
+	IsSmsSwitch   *bool `protobuf:"varint,3,opt,name=is_sms_switch,json=isSMSSwitch,proto3,oneof" json:"is_sms_switch,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *TelephoneNumber) Reset() {
@@ -1035,16 +1151,23 @@ func (x *TelephoneNumber) GetIsSmsSwitch() bool {
 	return false
 }
 
+// PostalAddress is a postal address of a person.
 type PostalAddress struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	ContactTypeName string                 `protobuf:"bytes,1,opt,name=contact_type_name,json=contactTypeName,proto3" json:"contact_type_name,omitempty"`
-	Street          string                 `protobuf:"bytes,2,opt,name=street,proto3" json:"street,omitempty"`
-	City            string                 `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
-	State           string                 `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	PostalCode      string                 `protobuf:"bytes,5,opt,name=postal_code,json=postalCode,proto3" json:"postal_code,omitempty"`
-	Country         string                 `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type of the address, a text that the tenant chooses: "Home". It identifies the element.
+	ContactTypeName string `protobuf:"bytes,1,opt,name=contact_type_name,json=contactTypeName,proto3" json:"contact_type_name,omitempty"`
+	// The street and the house number.
+	Street string `protobuf:"bytes,2,opt,name=street,proto3" json:"street,omitempty"`
+	// The city.
+	City string `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
+	// The state, the province or the canton.
+	State string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	// The postal code, as text.
+	PostalCode string `protobuf:"bytes,5,opt,name=postal_code,json=postalCode,proto3" json:"postal_code,omitempty"`
+	// The country, in any form.
+	Country       string `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PostalAddress) Reset() {
@@ -1119,12 +1242,16 @@ func (x *PostalAddress) GetCountry() string {
 	return ""
 }
 
+// CustomData is a custom text of a person.
 type CustomData struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	CustomDataTypeName string                 `protobuf:"bytes,1,opt,name=custom_data_type_name,json=customDataTypeName,proto3" json:"custom_data_type_name,omitempty"`
-	Text               string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the custom field. It identifies the element. Names of the tenant's fields need
+	// no setup.
+	CustomDataTypeName string `protobuf:"bytes,1,opt,name=custom_data_type_name,json=customDataTypeName,proto3" json:"custom_data_type_name,omitempty"`
+	// The text, up to 250 characters. An empty text removes the element.
+	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CustomData) Reset() {
@@ -1171,12 +1298,15 @@ func (x *CustomData) GetText() string {
 	return ""
 }
 
+// CustomDate is a custom date of a person.
 type CustomDate struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	CustomDateTypeName string                 `protobuf:"bytes,1,opt,name=custom_date_type_name,json=customDateTypeName,proto3" json:"custom_date_type_name,omitempty"`
-	Date               string                 `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the custom date. It identifies the element.
+	CustomDateTypeName string `protobuf:"bytes,1,opt,name=custom_date_type_name,json=customDateTypeName,proto3" json:"custom_date_type_name,omitempty"`
+	// The date.
+	Date          string `protobuf:"bytes,2,opt,name=date,proto3" json:"date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CustomDate) Reset() {
@@ -1223,11 +1353,13 @@ func (x *CustomDate) GetDate() string {
 	return ""
 }
 
+// ExpectedHours are the hours that a person is expected to work in a period.
 type ExpectedHours struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Daily, Weekly or Pay Period, in any case.
+	// The kind of the period. It identifies the element. Requests may use any case.
 	TimePeriodTypeName string `protobuf:"bytes,1,opt,name=time_period_type_name,json=timePeriodTypeName,proto3" json:"time_period_type_name,omitempty"`
-	// Hours, as text.
+	// A number of hours, as text: "37.5". From 0 to 24 for Daily, and to 8784 for other periods.
+	// An absent or empty text keeps the stored hours.
 	Quantity      string `protobuf:"bytes,2,opt,name=quantity,proto3" json:"quantity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1280,23 +1412,49 @@ func (x *ExpectedHours) GetQuantity() string {
 // PersonAccessAssignment determines, from day to day, the employees whom a person may see
 // and the jobs that they may be transferred to.
 type PersonAccessAssignment struct {
-	state                                             protoimpl.MessageState `protogen:"open.v1"`
-	EffectiveDate                                     string                 `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate                                    string                 `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	HomeHyperFindQueryName                            string                 `protobuf:"bytes,3,opt,name=home_hyper_find_query_name,json=homeHyperFindQueryName,proto3" json:"home_hyper_find_query_name,omitempty"`
-	ManagerEmployeeGroupName                          string                 `protobuf:"bytes,4,opt,name=manager_employee_group_name,json=managerEmployeeGroupName,proto3" json:"manager_employee_group_name,omitempty"`
-	ManagerTransferOrganizationSetName                string                 `protobuf:"bytes,5,opt,name=manager_transfer_organization_set_name,json=managerTransferOrganizationSetName,proto3" json:"manager_transfer_organization_set_name,omitempty"`
-	ManagerTransferOrganizationSetEffectiveDate       string                 `protobuf:"bytes,6,opt,name=manager_transfer_organization_set_effective_date,json=managerTransferOrganizationSetEffectiveDate,proto3" json:"manager_transfer_organization_set_effective_date,omitempty"`
-	ManagerTransferOrganizationSetExpirationDate      string                 `protobuf:"bytes,7,opt,name=manager_transfer_organization_set_expiration_date,json=managerTransferOrganizationSetExpirationDate,proto3" json:"manager_transfer_organization_set_expiration_date,omitempty"`
-	ProfessionalTransferOrganizationSetName           string                 `protobuf:"bytes,8,opt,name=professional_transfer_organization_set_name,json=professionalTransferOrganizationSetName,proto3" json:"professional_transfer_organization_set_name,omitempty"`
-	ProfessionalTransferOrganizationSetEffectiveDate  string                 `protobuf:"bytes,9,opt,name=professional_transfer_organization_set_effective_date,json=professionalTransferOrganizationSetEffectiveDate,proto3" json:"professional_transfer_organization_set_effective_date,omitempty"`
-	ProfessionalTransferOrganizationSetExpirationDate string                 `protobuf:"bytes,10,opt,name=professional_transfer_organization_set_expiration_date,json=professionalTransferOrganizationSetExpirationDate,proto3" json:"professional_transfer_organization_set_expiration_date,omitempty"`
-	EmpMgrTransferOrganizationSetName                 string                 `protobuf:"bytes,11,opt,name=emp_mgr_transfer_organization_set_name,json=empMgrTransferOrganizationSetName,proto3" json:"emp_mgr_transfer_organization_set_name,omitempty"`
-	EmpMgrTransferOrganizationSetEffectiveDate        string                 `protobuf:"bytes,12,opt,name=emp_mgr_transfer_organization_set_effective_date,json=empMgrTransferOrganizationSetEffectiveDate,proto3" json:"emp_mgr_transfer_organization_set_effective_date,omitempty"`
-	EmpMgrTransferOrganizationSetExpirationDate       string                 `protobuf:"bytes,13,opt,name=emp_mgr_transfer_organization_set_expiration_date,json=empMgrTransferOrganizationSetExpirationDate,proto3" json:"emp_mgr_transfer_organization_set_expiration_date,omitempty"`
-	// The days of the employee group, within the days of the assignment. On other days the
-	// person sees no employees by the group. The default is all days of the assignment.
-	ManagerEmployeeGroupEffectiveDate  string `protobuf:"bytes,14,opt,name=manager_employee_group_effective_date,json=managerEmployeeGroupEffectiveDate,proto3" json:"manager_employee_group_effective_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day. The default is today; for a new person, the hire date or else 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end. The default is the first day of the next
+	// sent element, or 3000-01-01.
+	ExpirationDate string `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// The name of the hyperfind query that the person sees first. Stored and returned, without an
+	// effect.
+	HomeHyperFindQueryName string `protobuf:"bytes,3,opt,name=home_hyper_find_query_name,json=homeHyperFindQueryName,proto3" json:"home_hyper_find_query_name,omitempty"`
+	// The employees whom the person sees, if their function access profile shows a group: an
+	// organization path, which has a slash ("Acme/East"), or the name of a public hyperfind
+	// query. Without a name, the person sees only themselves.
+	ManagerEmployeeGroupName string `protobuf:"bytes,4,opt,name=manager_employee_group_name,json=managerEmployeeGroupName,proto3" json:"manager_employee_group_name,omitempty"`
+	// The location set with the jobs that the person may transfer employees to. Stored and
+	// returned, without an effect.
+	ManagerTransferOrganizationSetName string `protobuf:"bytes,5,opt,name=manager_transfer_organization_set_name,json=managerTransferOrganizationSetName,proto3" json:"manager_transfer_organization_set_name,omitempty"`
+	// The first day of managerTransferOrganizationSetName. Stored and returned, without an
+	// effect.
+	ManagerTransferOrganizationSetEffectiveDate string `protobuf:"bytes,6,opt,name=manager_transfer_organization_set_effective_date,json=managerTransferOrganizationSetEffectiveDate,proto3" json:"manager_transfer_organization_set_effective_date,omitempty"`
+	// The day after the last day of managerTransferOrganizationSetName. Stored and returned,
+	// without an effect.
+	ManagerTransferOrganizationSetExpirationDate string `protobuf:"bytes,7,opt,name=manager_transfer_organization_set_expiration_date,json=managerTransferOrganizationSetExpirationDate,proto3" json:"manager_transfer_organization_set_expiration_date,omitempty"`
+	// The location set with the jobs that the person may transfer their own time to. Stored and
+	// returned, without an effect.
+	ProfessionalTransferOrganizationSetName string `protobuf:"bytes,8,opt,name=professional_transfer_organization_set_name,json=professionalTransferOrganizationSetName,proto3" json:"professional_transfer_organization_set_name,omitempty"`
+	// The first day of professionalTransferOrganizationSetName. Stored and returned, without an
+	// effect.
+	ProfessionalTransferOrganizationSetEffectiveDate string `protobuf:"bytes,9,opt,name=professional_transfer_organization_set_effective_date,json=professionalTransferOrganizationSetEffectiveDate,proto3" json:"professional_transfer_organization_set_effective_date,omitempty"`
+	// The day after the last day of professionalTransferOrganizationSetName. Stored and returned,
+	// without an effect.
+	ProfessionalTransferOrganizationSetExpirationDate string `protobuf:"bytes,10,opt,name=professional_transfer_organization_set_expiration_date,json=professionalTransferOrganizationSetExpirationDate,proto3" json:"professional_transfer_organization_set_expiration_date,omitempty"`
+	// The location set with the jobs that a manager may transfer their own time to. Stored and
+	// returned, without an effect.
+	EmpMgrTransferOrganizationSetName string `protobuf:"bytes,11,opt,name=emp_mgr_transfer_organization_set_name,json=empMgrTransferOrganizationSetName,proto3" json:"emp_mgr_transfer_organization_set_name,omitempty"`
+	// The first day of empMgrTransferOrganizationSetName. Stored and returned, without an effect.
+	EmpMgrTransferOrganizationSetEffectiveDate string `protobuf:"bytes,12,opt,name=emp_mgr_transfer_organization_set_effective_date,json=empMgrTransferOrganizationSetEffectiveDate,proto3" json:"emp_mgr_transfer_organization_set_effective_date,omitempty"`
+	// The day after the last day of empMgrTransferOrganizationSetName. Stored and returned,
+	// without an effect.
+	EmpMgrTransferOrganizationSetExpirationDate string `protobuf:"bytes,13,opt,name=emp_mgr_transfer_organization_set_expiration_date,json=empMgrTransferOrganizationSetExpirationDate,proto3" json:"emp_mgr_transfer_organization_set_expiration_date,omitempty"`
+	// The first day of the employee group, within the days of the assignment. On other days the
+	// person sees no employees by the group. The default is the first day of the assignment.
+	ManagerEmployeeGroupEffectiveDate string `protobuf:"bytes,14,opt,name=manager_employee_group_effective_date,json=managerEmployeeGroupEffectiveDate,proto3" json:"manager_employee_group_effective_date,omitempty"`
+	// The day after the last day of the employee group. The default is the end of the assignment.
 	ManagerEmployeeGroupExpirationDate string `protobuf:"bytes,15,opt,name=manager_employee_group_expiration_date,json=managerEmployeeGroupExpirationDate,proto3" json:"manager_employee_group_expiration_date,omitempty"`
 	unknownFields                      protoimpl.UnknownFields
 	sizeCache                          protoimpl.SizeCache
@@ -1437,13 +1595,18 @@ func (x *PersonAccessAssignment) GetManagerEmployeeGroupExpirationDate() string 
 	return ""
 }
 
+// AnalyticsLaborType is a labor type of a person on some days.
 type AnalyticsLaborType struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	AnalyticsLaborTypeName string                 `protobuf:"bytes,1,opt,name=analytics_labor_type_name,json=analyticsLaborTypeName,proto3" json:"analytics_labor_type_name,omitempty"`
-	EffectiveDate          string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate         string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the labor type.
+	AnalyticsLaborTypeName string `protobuf:"bytes,1,opt,name=analytics_labor_type_name,json=analyticsLaborTypeName,proto3" json:"analytics_labor_type_name,omitempty"`
+	// The first day. Stored and returned, without an effect.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last, which must be later than effectiveDate. Stored and returned,
+	// without an effect.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *AnalyticsLaborType) Reset() {
@@ -1497,13 +1660,17 @@ func (x *AnalyticsLaborType) GetExpirationDate() string {
 	return ""
 }
 
+// Approver is a person who approves requests of the person.
 type Approver struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A whole number from 1. At least one approver must have the level 1.
+	// The level of the approver, as text: a whole number from 1. At least one approver must have
+	// the level 1.
 	ApproveLevel string `protobuf:"bytes,5,opt,name=approve_level,json=approveLevel,proto3" json:"approve_level,omitempty"`
-	FullName     string `protobuf:"bytes,2,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The name of the approver. It is not compared with persons.
+	FullName string `protobuf:"bytes,2,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The person number of the approver. It is not compared with persons.
 	PersonNumber string `protobuf:"bytes,3,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	// A whole number of days.
+	// The time that the approver has, as text: a whole number of days.
 	DueDateAmount string `protobuf:"bytes,6,opt,name=due_date_amount,json=dueDateAmount,proto3" json:"due_date_amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1567,10 +1734,13 @@ func (x *Approver) GetDueDateAmount() string {
 	return ""
 }
 
+// PurposeAssignment names the reviewers of a purpose.
 type PurposeAssignment struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	Purpose             string                 `protobuf:"bytes,1,opt,name=purpose,proto3" json:"purpose,omitempty"`
-	RequestReviewerList string                 `protobuf:"bytes,2,opt,name=request_reviewer_list,json=requestReviewerList,proto3" json:"request_reviewer_list,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Purpose string `protobuf:"bytes,1,opt,name=purpose,proto3" json:"purpose,omitempty"`
+	// Stored and returned, without an effect.
+	RequestReviewerList string `protobuf:"bytes,2,opt,name=request_reviewer_list,json=requestReviewerList,proto3" json:"request_reviewer_list,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
@@ -1619,9 +1789,12 @@ func (x *PurposeAssignment) GetRequestReviewerList() string {
 	return ""
 }
 
+// EmployeeCurrency is the currency of an employee.
 type EmployeeCurrency struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CurrencyCode  string                 `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ISO 4217 code of the currency of the person: "USD". Timekeeping extensions show it
+	// instead of the server's default currency.
+	CurrencyCode  string `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1663,48 +1836,96 @@ func (x *EmployeeCurrency) GetCurrencyCode() string {
 	return ""
 }
 
+// AccessAssignment has the profiles of a person and their methods of time entry.
 type AccessAssignment struct {
-	state                   protoimpl.MessageState `protogen:"open.v1"`
-	AccessProfileName       string                 `protobuf:"bytes,1,opt,name=access_profile_name,json=accessProfileName,proto3" json:"access_profile_name,omitempty"`
-	PreferenceProfileName   string                 `protobuf:"bytes,2,opt,name=preference_profile_name,json=preferenceProfileName,proto3" json:"preference_profile_name,omitempty"`
-	NotificationProfileName string                 `protobuf:"bytes,3,opt,name=notification_profile_name,json=notificationProfileName,proto3" json:"notification_profile_name,omitempty"`
-	LocalePolicyName        string                 `protobuf:"bytes,4,opt,name=locale_policy_name,json=localePolicyName,proto3" json:"locale_policy_name,omitempty"`
-	DelegateProfileName     string                 `protobuf:"bytes,5,opt,name=delegate_profile_name,json=delegateProfileName,proto3" json:"delegate_profile_name,omitempty"`
-	AccessMethodProfileName string                 `protobuf:"bytes,6,opt,name=access_method_profile_name,json=accessMethodProfileName,proto3" json:"access_method_profile_name,omitempty"`
-	GroupScheduleName       string                 `protobuf:"bytes,7,opt,name=group_schedule_name,json=groupScheduleName,proto3" json:"group_schedule_name,omitempty"`
-	ShiftCodeName           string                 `protobuf:"bytes,8,opt,name=shift_code_name,json=shiftCodeName,proto3" json:"shift_code_name,omitempty"`
-	SchedulePatternName     string                 `protobuf:"bytes,9,opt,name=schedule_pattern_name,json=schedulePatternName,proto3" json:"schedule_pattern_name,omitempty"`
-	AvailabilityPatternName string                 `protobuf:"bytes,10,opt,name=availability_pattern_name,json=availabilityPatternName,proto3" json:"availability_pattern_name,omitempty"`
-	ApprovalMethodName      string                 `protobuf:"bytes,11,opt,name=approval_method_name,json=approvalMethodName,proto3" json:"approval_method_name,omitempty"`
-	// The reference product writes this name with a small f.
-	ApproveOvertimeflag                  *bool              `protobuf:"varint,12,opt,name=approve_overtimeflag,json=approveOvertimeflag,proto3,oneof" json:"approve_overtimeflag,omitempty"`
-	TransferEmployeeFlag                 *bool              `protobuf:"varint,13,opt,name=transfer_employee_flag,json=transferEmployeeFlag,proto3,oneof" json:"transfer_employee_flag,omitempty"`
-	HyperFindScheduleVisibilityName      string             `protobuf:"bytes,14,opt,name=hyper_find_schedule_visibility_name,json=hyperFindScheduleVisibilityName,proto3" json:"hyper_find_schedule_visibility_name,omitempty"`
-	ReportName                           string             `protobuf:"bytes,15,opt,name=report_name,json=reportName,proto3" json:"report_name,omitempty"`
-	TimeEntryTypeName                    string             `protobuf:"bytes,16,opt,name=time_entry_type_name,json=timeEntryTypeName,proto3" json:"time_entry_type_name,omitempty"`
-	TimeEntryTypeEffectiveDate           string             `protobuf:"bytes,17,opt,name=time_entry_type_effective_date,json=timeEntryTypeEffectiveDate,proto3" json:"time_entry_type_effective_date,omitempty"`
-	EffectiveDatedTimeEntryMethods       []*TimeEntryMethod `protobuf:"bytes,18,rep,name=effective_dated_time_entry_methods,json=effectiveDatedTimeEntryMethods,proto3" json:"effective_dated_time_entry_methods,omitempty"`
-	ManagerPayCodeName                   string             `protobuf:"bytes,19,opt,name=manager_pay_code_name,json=managerPayCodeName,proto3" json:"manager_pay_code_name,omitempty"`
-	ManagerViewPayCodeName               string             `protobuf:"bytes,20,opt,name=manager_view_pay_code_name,json=managerViewPayCodeName,proto3" json:"manager_view_pay_code_name,omitempty"`
-	ManagerWorkRuleName                  string             `protobuf:"bytes,21,opt,name=manager_work_rule_name,json=managerWorkRuleName,proto3" json:"manager_work_rule_name,omitempty"`
-	ManagerLaborCategoryProfileName      string             `protobuf:"bytes,22,opt,name=manager_labor_category_profile_name,json=managerLaborCategoryProfileName,proto3" json:"manager_labor_category_profile_name,omitempty"`
-	ProfessionalPayCodeName              string             `protobuf:"bytes,23,opt,name=professional_pay_code_name,json=professionalPayCodeName,proto3" json:"professional_pay_code_name,omitempty"`
-	ProfessionalWorkRuleName             string             `protobuf:"bytes,24,opt,name=professional_work_rule_name,json=professionalWorkRuleName,proto3" json:"professional_work_rule_name,omitempty"`
-	ProfessionalLaborCategoryProfileName string             `protobuf:"bytes,25,opt,name=professional_labor_category_profile_name,json=professionalLaborCategoryProfileName,proto3" json:"professional_labor_category_profile_name,omitempty"`
-	EmployeeLaborCategoryProfileName     string             `protobuf:"bytes,26,opt,name=employee_labor_category_profile_name,json=employeeLaborCategoryProfileName,proto3" json:"employee_labor_category_profile_name,omitempty"`
-	MgrEmplLaborCategoryProfileName      string             `protobuf:"bytes,27,opt,name=mgr_empl_labor_category_profile_name,json=mgrEmplLaborCategoryProfileName,proto3" json:"mgr_empl_labor_category_profile_name,omitempty"`
-	ForecastingCategoryProfileName       string             `protobuf:"bytes,28,opt,name=forecasting_category_profile_name,json=forecastingCategoryProfileName,proto3" json:"forecasting_category_profile_name,omitempty"`
-	GuidedActionProfileName              string             `protobuf:"bytes,29,opt,name=guided_action_profile_name,json=guidedActionProfileName,proto3" json:"guided_action_profile_name,omitempty"`
-	ProfessionalShiftCodeName            string             `protobuf:"bytes,30,opt,name=professional_shift_code_name,json=professionalShiftCodeName,proto3" json:"professional_shift_code_name,omitempty"`
-	// The tracking status of the time entry type. It requires the name of the type.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The function access profile of the user account, which has the permissions of the user.
+	// Only with a user account.
+	AccessProfileName string `protobuf:"bytes,1,opt,name=access_profile_name,json=accessProfileName,proto3" json:"access_profile_name,omitempty"`
+	// Stored and returned, without an effect.
+	PreferenceProfileName string `protobuf:"bytes,2,opt,name=preference_profile_name,json=preferenceProfileName,proto3" json:"preference_profile_name,omitempty"`
+	// Stored and returned, without an effect.
+	NotificationProfileName string `protobuf:"bytes,3,opt,name=notification_profile_name,json=notificationProfileName,proto3" json:"notification_profile_name,omitempty"`
+	// The language tag of the person: "de-CH". Notifications use it, and timekeeping extensions
+	// have it as the locale of amounts.
+	LocalePolicyName string `protobuf:"bytes,4,opt,name=locale_policy_name,json=localePolicyName,proto3" json:"locale_policy_name,omitempty"`
+	// Stored and returned, without an effect.
+	DelegateProfileName string `protobuf:"bytes,5,opt,name=delegate_profile_name,json=delegateProfileName,proto3" json:"delegate_profile_name,omitempty"`
+	// Stored and returned, without an effect.
+	AccessMethodProfileName string `protobuf:"bytes,6,opt,name=access_method_profile_name,json=accessMethodProfileName,proto3" json:"access_method_profile_name,omitempty"`
+	// Stored and returned, without an effect.
+	GroupScheduleName string `protobuf:"bytes,7,opt,name=group_schedule_name,json=groupScheduleName,proto3" json:"group_schedule_name,omitempty"`
+	// Stored and returned, without an effect.
+	ShiftCodeName string `protobuf:"bytes,8,opt,name=shift_code_name,json=shiftCodeName,proto3" json:"shift_code_name,omitempty"`
+	// Stored and returned, without an effect.
+	SchedulePatternName string `protobuf:"bytes,9,opt,name=schedule_pattern_name,json=schedulePatternName,proto3" json:"schedule_pattern_name,omitempty"`
+	// Stored and returned, without an effect.
+	AvailabilityPatternName string `protobuf:"bytes,10,opt,name=availability_pattern_name,json=availabilityPatternName,proto3" json:"availability_pattern_name,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalMethodName string `protobuf:"bytes,11,opt,name=approval_method_name,json=approvalMethodName,proto3" json:"approval_method_name,omitempty"`
+	// Whether the person may approve overtime. Stored and returned, without an effect. The name
+	// has a small f, as in the reference product.
+	ApproveOvertimeflag *bool `protobuf:"varint,12,opt,name=approve_overtimeflag,json=approveOvertimeflag,proto3,oneof" json:"approve_overtimeflag,omitempty"`
+	// Whether the person may transfer employees. Stored and returned, without an effect.
+	TransferEmployeeFlag *bool `protobuf:"varint,13,opt,name=transfer_employee_flag,json=transferEmployeeFlag,proto3,oneof" json:"transfer_employee_flag,omitempty"`
+	// Stored and returned, without an effect.
+	HyperFindScheduleVisibilityName string `protobuf:"bytes,14,opt,name=hyper_find_schedule_visibility_name,json=hyperFindScheduleVisibilityName,proto3" json:"hyper_find_schedule_visibility_name,omitempty"`
+	// Stored and returned, without an effect.
+	ReportName string `protobuf:"bytes,15,opt,name=report_name,json=reportName,proto3" json:"report_name,omitempty"`
+	// The method of time entry. In responses: the method of today, or else the next one. In
+	// requests: the method from timeEntryTypeEffectiveDate on; ignored if the request has
+	// effectiveDatedTimeEntryMethods.
+	TimeEntryTypeName string `protobuf:"bytes,16,opt,name=time_entry_type_name,json=timeEntryTypeName,proto3" json:"time_entry_type_name,omitempty"`
+	// The first day of timeEntryTypeName. The default is today; for a new person, the hire date
+	// or else 1900-01-01.
+	TimeEntryTypeEffectiveDate string `protobuf:"bytes,17,opt,name=time_entry_type_effective_date,json=timeEntryTypeEffectiveDate,proto3" json:"time_entry_type_effective_date,omitempty"`
+	// The methods of time entry of the person, from day to day. A sent element replaces the
+	// stored ones on its days.
+	EffectiveDatedTimeEntryMethods []*TimeEntryMethod `protobuf:"bytes,18,rep,name=effective_dated_time_entry_methods,json=effectiveDatedTimeEntryMethods,proto3" json:"effective_dated_time_entry_methods,omitempty"`
+	// The pay codes that the person may edit as a manager. Stored and returned, without an
+	// effect.
+	ManagerPayCodeName string `protobuf:"bytes,19,opt,name=manager_pay_code_name,json=managerPayCodeName,proto3" json:"manager_pay_code_name,omitempty"`
+	// The pay codes that the person may see as a manager. Stored and returned, without an effect.
+	ManagerViewPayCodeName string `protobuf:"bytes,20,opt,name=manager_view_pay_code_name,json=managerViewPayCodeName,proto3" json:"manager_view_pay_code_name,omitempty"`
+	// The work rules that the person may assign as a manager. Stored and returned, without an
+	// effect.
+	ManagerWorkRuleName string `protobuf:"bytes,21,opt,name=manager_work_rule_name,json=managerWorkRuleName,proto3" json:"manager_work_rule_name,omitempty"`
+	// The labor categories that the person may use as a manager. Stored and returned, without an
+	// effect.
+	ManagerLaborCategoryProfileName string `protobuf:"bytes,22,opt,name=manager_labor_category_profile_name,json=managerLaborCategoryProfileName,proto3" json:"manager_labor_category_profile_name,omitempty"`
+	// The pay codes that the person may use for their own time. Stored and returned, without an
+	// effect.
+	ProfessionalPayCodeName string `protobuf:"bytes,23,opt,name=professional_pay_code_name,json=professionalPayCodeName,proto3" json:"professional_pay_code_name,omitempty"`
+	// The work rules that the person may use for their own time. Stored and returned, without an
+	// effect.
+	ProfessionalWorkRuleName string `protobuf:"bytes,24,opt,name=professional_work_rule_name,json=professionalWorkRuleName,proto3" json:"professional_work_rule_name,omitempty"`
+	// Stored and returned, without an effect.
+	ProfessionalLaborCategoryProfileName string `protobuf:"bytes,25,opt,name=professional_labor_category_profile_name,json=professionalLaborCategoryProfileName,proto3" json:"professional_labor_category_profile_name,omitempty"`
+	// The labor categories that the person may use for their own time. Stored and returned,
+	// without an effect.
+	EmployeeLaborCategoryProfileName string `protobuf:"bytes,26,opt,name=employee_labor_category_profile_name,json=employeeLaborCategoryProfileName,proto3" json:"employee_labor_category_profile_name,omitempty"`
+	// The labor categories that the person may use for their own time as a manager. Stored and
+	// returned, without an effect.
+	MgrEmplLaborCategoryProfileName string `protobuf:"bytes,27,opt,name=mgr_empl_labor_category_profile_name,json=mgrEmplLaborCategoryProfileName,proto3" json:"mgr_empl_labor_category_profile_name,omitempty"`
+	// Stored and returned, without an effect.
+	ForecastingCategoryProfileName string `protobuf:"bytes,28,opt,name=forecasting_category_profile_name,json=forecastingCategoryProfileName,proto3" json:"forecasting_category_profile_name,omitempty"`
+	// Stored and returned, without an effect.
+	GuidedActionProfileName string `protobuf:"bytes,29,opt,name=guided_action_profile_name,json=guidedActionProfileName,proto3" json:"guided_action_profile_name,omitempty"`
+	// Stored and returned, without an effect.
+	ProfessionalShiftCodeName string `protobuf:"bytes,30,opt,name=professional_shift_code_name,json=professionalShiftCodeName,proto3" json:"professional_shift_code_name,omitempty"`
+	// The tracking status of the method of time entry. Only together with timeEntryTypeName.
 	TimeEntryActivityTrackingStatus string `protobuf:"bytes,31,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
-	// If true, removes the profile; a request without a name does not remove it. Not
-	// permitted together with a name. Not returned.
+	// Only in requests: true removes employeeLaborCategoryProfileName, which a request without
+	// the name does not. Refused together with the name.
 	UnassignEmployeeLaborCategoryProfile *bool `protobuf:"varint,32,opt,name=unassign_employee_labor_category_profile,json=unassignEmployeeLaborCategoryProfile,proto3,oneof" json:"unassign_employee_labor_category_profile,omitempty"`
-	UnassignManagerLaborCategoryProfile  *bool `protobuf:"varint,33,opt,name=unassign_manager_labor_category_profile,json=unassignManagerLaborCategoryProfile,proto3,oneof" json:"unassign_manager_labor_category_profile,omitempty"`
-	UnassignMgrEmplLaborCategoryProfile  *bool `protobuf:"varint,34,opt,name=unassign_mgr_empl_labor_category_profile,json=unassignMgrEmplLaborCategoryProfile,proto3,oneof" json:"unassign_mgr_empl_labor_category_profile,omitempty"`
-	unknownFields                        protoimpl.UnknownFields
-	sizeCache                            protoimpl.SizeCache
+	// Only in requests: true removes managerLaborCategoryProfileName. Refused together with the
+	// name.
+	UnassignManagerLaborCategoryProfile *bool `protobuf:"varint,33,opt,name=unassign_manager_labor_category_profile,json=unassignManagerLaborCategoryProfile,proto3,oneof" json:"unassign_manager_labor_category_profile,omitempty"`
+	// Only in requests: true removes mgrEmplLaborCategoryProfileName. Refused together with the
+	// name.
+	UnassignMgrEmplLaborCategoryProfile *bool `protobuf:"varint,34,opt,name=unassign_mgr_empl_labor_category_profile,json=unassignMgrEmplLaborCategoryProfile,proto3,oneof" json:"unassign_mgr_empl_labor_category_profile,omitempty"`
+	unknownFields                       protoimpl.UnknownFields
+	sizeCache                           protoimpl.SizeCache
 }
 
 func (x *AccessAssignment) Reset() {
@@ -1975,14 +2196,20 @@ func (x *AccessAssignment) GetUnassignMgrEmplLaborCategoryProfile() bool {
 	return false
 }
 
+// TimeEntryMethod is the method of time entry of a person on some days.
 type TimeEntryMethod struct {
-	state                           protoimpl.MessageState `protogen:"open.v1"`
-	TimeEntryTypeName               string                 `protobuf:"bytes,1,opt,name=time_entry_type_name,json=timeEntryTypeName,proto3" json:"time_entry_type_name,omitempty"`
-	TimeEntryActivityTrackingStatus string                 `protobuf:"bytes,2,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
-	EffectiveDate                   string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate                  string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields                   protoimpl.UnknownFields
-	sizeCache                       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the method. Stored and returned, without an effect.
+	TimeEntryTypeName string `protobuf:"bytes,1,opt,name=time_entry_type_name,json=timeEntryTypeName,proto3" json:"time_entry_type_name,omitempty"`
+	// The tracking status of the method. Stored and returned, without an effect.
+	TimeEntryActivityTrackingStatus string `protobuf:"bytes,2,opt,name=time_entry_activity_tracking_status,json=timeEntryActivityTrackingStatus,proto3" json:"time_entry_activity_tracking_status,omitempty"`
+	// The first day. The default is today; for a new person, the hire date or else 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end. The default is the first day of the next
+	// sent element, or 3000-01-01.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TimeEntryMethod) Reset() {
@@ -2043,12 +2270,15 @@ func (x *TimeEntryMethod) GetExpirationDate() string {
 	return ""
 }
 
+// PersonLicenseType is a license of a person.
 type PersonLicenseType struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	LicenseTypeName string                 `protobuf:"bytes,1,opt,name=license_type_name,json=licenseTypeName,proto3" json:"license_type_name,omitempty"`
-	ActiveFlag      *bool                  `protobuf:"varint,2,opt,name=active_flag,json=activeFlag,proto3,oneof" json:"active_flag,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the license. It identifies the element.
+	LicenseTypeName string `protobuf:"bytes,1,opt,name=license_type_name,json=licenseTypeName,proto3" json:"license_type_name,omitempty"`
+	// Whether the person has the license.
+	ActiveFlag    *bool `protobuf:"varint,2,opt,name=active_flag,json=activeFlag,proto3,oneof" json:"active_flag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PersonLicenseType) Reset() {
@@ -2095,12 +2325,15 @@ func (x *PersonLicenseType) GetActiveFlag() bool {
 	return false
 }
 
+// PersonAuthenticationType is an authentication type of a person.
 type PersonAuthenticationType struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	AuthenticationTypeName string                 `protobuf:"bytes,1,opt,name=authentication_type_name,json=authenticationTypeName,proto3" json:"authentication_type_name,omitempty"`
-	ActiveFlag             *bool                  `protobuf:"varint,2,opt,name=active_flag,json=activeFlag,proto3,oneof" json:"active_flag,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the authentication type. It identifies the element.
+	AuthenticationTypeName string `protobuf:"bytes,1,opt,name=authentication_type_name,json=authenticationTypeName,proto3" json:"authentication_type_name,omitempty"`
+	// Whether the person has the authentication type.
+	ActiveFlag    *bool `protobuf:"varint,2,opt,name=active_flag,json=activeFlag,proto3,oneof" json:"active_flag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PersonAuthenticationType) Reset() {
@@ -2147,24 +2380,36 @@ func (x *PersonAuthenticationType) GetActiveFlag() bool {
 	return false
 }
 
+// JobAssignment has the jobs, the pay and the employment terms of a person.
 type JobAssignment struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	JobAssignmentDetails *JobAssignmentDetails  `protobuf:"bytes,1,opt,name=job_assignment_details,json=jobAssignmentDetails,proto3" json:"job_assignment_details,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay rule, the manager, the time zone and other properties of the assignment.
+	JobAssignmentDetails *JobAssignmentDetails `protobuf:"bytes,1,opt,name=job_assignment_details,json=jobAssignmentDetails,proto3" json:"job_assignment_details,omitempty"`
+	// The primary jobs of the person, from day to day. A sent element replaces the stored ones on
+	// its days; on other days they stay.
 	PrimaryLaborAccounts []*PrimaryLaborAccount `protobuf:"bytes,2,rep,name=primary_labor_accounts,json=primaryLaborAccounts,proto3" json:"primary_labor_accounts,omitempty"`
-	// Returned only to callers who may read wages. Requests may set it only with the
-	// permission to write wages.
-	BaseWageRates     []*BaseWageRate `protobuf:"bytes,3,rep,name=base_wage_rates,json=baseWageRates,proto3" json:"base_wage_rates,omitempty"`
-	ScheduleGroupName string          `protobuf:"bytes,4,opt,name=schedule_group_name,json=scheduleGroupName,proto3" json:"schedule_group_name,omitempty"`
+	// The hourly wages of the person, from day to day. Returned only to callers who may read
+	// wages. Requests may set it only with the permission to write wages. Refused on days of a
+	// signed-off timecard.
+	BaseWageRates []*BaseWageRate `protobuf:"bytes,3,rep,name=base_wage_rates,json=baseWageRates,proto3" json:"base_wage_rates,omitempty"`
+	// The name of a schedule group. It is not checked when it is sent. If the group gets another
+	// name, the persons get it too.
+	ScheduleGroupName string `protobuf:"bytes,4,opt,name=schedule_group_name,json=scheduleGroupName,proto3" json:"schedule_group_name,omitempty"`
 	// Assignments to employment terms. Scheduling stores them and applies a change
 	// milliseconds later. A sent assignment replaces the existing assignments on its days.
-	EmploymentTermAssignments            []*TermAssignment                   `protobuf:"bytes,5,rep,name=employment_term_assignments,json=employmentTermAssignments,proto3" json:"employment_term_assignments,omitempty"`
-	PersonalOvertimeAssignments          []*PersonalOvertimeAssignment       `protobuf:"bytes,6,rep,name=personal_overtime_assignments,json=personalOvertimeAssignments,proto3" json:"personal_overtime_assignments,omitempty"`
-	PredictiveSchedulingEligibilityList  []*PredictiveSchedulingEligibility  `protobuf:"bytes,7,rep,name=predictive_scheduling_eligibility_list,json=predictiveSchedulingEligibilityList,proto3" json:"predictive_scheduling_eligibility_list,omitempty"`
+	EmploymentTermAssignments []*TermAssignment `protobuf:"bytes,5,rep,name=employment_term_assignments,json=employmentTermAssignments,proto3" json:"employment_term_assignments,omitempty"`
+	// Stored and returned, without an effect. A sent list replaces the stored one.
+	PersonalOvertimeAssignments []*PersonalOvertimeAssignment `protobuf:"bytes,6,rep,name=personal_overtime_assignments,json=personalOvertimeAssignments,proto3" json:"personal_overtime_assignments,omitempty"`
+	// Stored and returned, without an effect. A sent list replaces the stored one.
+	PredictiveSchedulingEligibilityList []*PredictiveSchedulingEligibility `protobuf:"bytes,7,rep,name=predictive_scheduling_eligibility_list,json=predictiveSchedulingEligibilityList,proto3" json:"predictive_scheduling_eligibility_list,omitempty"`
+	// Stored and returned, without an effect. A sent list replaces the stored one.
 	PredictiveSchedulingRuleOverrideList []*PredictiveSchedulingRuleOverride `protobuf:"bytes,8,rep,name=predictive_scheduling_rule_override_list,json=predictiveSchedulingRuleOverrideList,proto3" json:"predictive_scheduling_rule_override_list,omitempty"`
-	UseMultipleAssignmentsFlag           *bool                               `protobuf:"varint,9,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
-	HasPersonalOvertimeFlag              *bool                               `protobuf:"varint,10,opt,name=has_personal_overtime_flag,json=hasPersonalOvertimeFlag,proto3,oneof" json:"has_personal_overtime_flag,omitempty"`
-	unknownFields                        protoimpl.UnknownFields
-	sizeCache                            protoimpl.SizeCache
+	// Stored and returned, without an effect, because every person has one assignment.
+	UseMultipleAssignmentsFlag *bool `protobuf:"varint,9,opt,name=use_multiple_assignments_flag,json=useMultipleAssignmentsFlag,proto3,oneof" json:"use_multiple_assignments_flag,omitempty"`
+	// Stored and returned, without an effect.
+	HasPersonalOvertimeFlag *bool `protobuf:"varint,10,opt,name=has_personal_overtime_flag,json=hasPersonalOvertimeFlag,proto3,oneof" json:"has_personal_overtime_flag,omitempty"`
+	unknownFields           protoimpl.UnknownFields
+	sizeCache               protoimpl.SizeCache
 }
 
 func (x *JobAssignment) Reset() {
@@ -2267,6 +2512,7 @@ func (x *JobAssignment) GetHasPersonalOvertimeFlag() bool {
 	return false
 }
 
+// TermAssignment is the employment term of a person on some days.
 type TermAssignment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the term, in any case. An empty name removes the person from any term on
@@ -2342,14 +2588,21 @@ func (x *TermAssignment) GetOriginalStartDate() string {
 	return ""
 }
 
+// PersonalOvertimeAssignment is a personal overtime rule of a person on some days.
 type PersonalOvertimeAssignment struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	OvertimeLevel    *int32                 `protobuf:"varint,1,opt,name=overtime_level,json=overtimeLevel,proto3,oneof" json:"overtime_level,omitempty"`
-	OvertimeTypeName string                 `protobuf:"bytes,2,opt,name=overtime_type_name,json=overtimeTypeName,proto3" json:"overtime_type_name,omitempty"`
-	EffectiveDate    string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate   string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	StopOvertimeFlag *bool                  `protobuf:"varint,5,opt,name=stop_overtime_flag,json=stopOvertimeFlag,proto3,oneof" json:"stop_overtime_flag,omitempty"`
-	// Stored and returned as sent.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The level of the overtime.
+	OvertimeLevel *int32 `protobuf:"varint,1,opt,name=overtime_level,json=overtimeLevel,proto3,oneof" json:"overtime_level,omitempty"`
+	// The name of the type of overtime.
+	OvertimeTypeName string `protobuf:"bytes,2,opt,name=overtime_type_name,json=overtimeTypeName,proto3" json:"overtime_type_name,omitempty"`
+	// The first day. Stored and returned, without an effect.
+	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last, which must be later than effectiveDate. Stored and returned,
+	// without an effect.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// Stored and returned, without an effect.
+	StopOvertimeFlag *bool `protobuf:"varint,5,opt,name=stop_overtime_flag,json=stopOvertimeFlag,proto3,oneof" json:"stop_overtime_flag,omitempty"`
+	// Stored and returned, without an effect.
 	PersonalOvertimeRule *structpb.Value `protobuf:"bytes,6,opt,name=personal_overtime_rule,json=personalOvertimeRule,proto3" json:"personal_overtime_rule,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -2427,11 +2680,18 @@ func (x *PersonalOvertimeAssignment) GetPersonalOvertimeRule() *structpb.Value {
 	return nil
 }
 
+// PredictiveSchedulingEligibility states whether predictive scheduling applies to a person on
+// some days.
 type PredictiveSchedulingEligibility struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	IsEligible     *bool                  `protobuf:"varint,1,opt,name=is_eligible,json=isEligible,proto3,oneof" json:"is_eligible,omitempty"`
-	EffectiveDate  string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether predictive scheduling applies to the person. Stored and returned, without an
+	// effect.
+	IsEligible *bool `protobuf:"varint,1,opt,name=is_eligible,json=isEligible,proto3,oneof" json:"is_eligible,omitempty"`
+	// The first day. Stored and returned, without an effect.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last, which must be later than effectiveDate. Stored and returned,
+	// without an effect.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2487,13 +2747,18 @@ func (x *PredictiveSchedulingEligibility) GetExpirationDate() string {
 	return ""
 }
 
+// PredictiveSchedulingRuleOverride is a predictive scheduling rule of a person on some days.
 type PredictiveSchedulingRuleOverride struct {
-	state                    protoimpl.MessageState `protogen:"open.v1"`
-	PredictiveSchedulingRule string                 `protobuf:"bytes,1,opt,name=predictive_scheduling_rule,json=predictiveSchedulingRule,proto3" json:"predictive_scheduling_rule,omitempty"`
-	EffectiveDate            string                 `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate           string                 `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	unknownFields            protoimpl.UnknownFields
-	sizeCache                protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the rule. Stored and returned, without an effect.
+	PredictiveSchedulingRule string `protobuf:"bytes,1,opt,name=predictive_scheduling_rule,json=predictiveSchedulingRule,proto3" json:"predictive_scheduling_rule,omitempty"`
+	// The first day. Stored and returned, without an effect.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last, which must be later than effectiveDate. Stored and returned,
+	// without an effect.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *PredictiveSchedulingRuleOverride) Reset() {
@@ -2547,28 +2812,46 @@ func (x *PredictiveSchedulingRuleOverride) GetExpirationDate() string {
 	return ""
 }
 
+// JobAssignmentDetails has properties of the assignment that a person has once.
 type JobAssignmentDetails struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	PayRuleName            string                 `protobuf:"bytes,1,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
-	PayRuleEffectiveDate   string                 `protobuf:"bytes,2,opt,name=pay_rule_effective_date,json=payRuleEffectiveDate,proto3" json:"pay_rule_effective_date,omitempty"`
-	SupervisorPersonNumber string                 `protobuf:"bytes,3,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
-	// In responses: the present name of the person with supervisorPersonNumber, or the sent name if no person
-	// has the number.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay rule. In responses: the rule of today, or else the next one. In requests: the rule
+	// from payRuleEffectiveDate on, without an end.
+	PayRuleName string `protobuf:"bytes,1,opt,name=pay_rule_name,json=payRuleName,proto3" json:"pay_rule_name,omitempty"`
+	// The first day of payRuleName. The default is today; for a new person, the hire date or else
+	// 1900-01-01.
+	PayRuleEffectiveDate string `protobuf:"bytes,2,opt,name=pay_rule_effective_date,json=payRuleEffectiveDate,proto3" json:"pay_rule_effective_date,omitempty"`
+	// The person number of the manager. A number that no person has is stored, too.
+	SupervisorPersonNumber string `protobuf:"bytes,3,opt,name=supervisor_person_number,json=supervisorPersonNumber,proto3" json:"supervisor_person_number,omitempty"`
+	// The name of the manager. In responses: the present name of the person with
+	// supervisorPersonNumber, or the sent name if no person has the number.
 	SupervisorName string `protobuf:"bytes,4,opt,name=supervisor_name,json=supervisorName,proto3" json:"supervisor_name,omitempty"`
-	// An IANA name ("Europe/Zurich") or one of the reference product's short
-	// names ("Eastern").
-	TimeZoneName      string `protobuf:"bytes,5,opt,name=time_zone_name,json=timeZoneName,proto3" json:"time_zone_name,omitempty"`
-	WorkerTypeName    string `protobuf:"bytes,6,opt,name=worker_type_name,json=workerTypeName,proto3" json:"worker_type_name,omitempty"`
-	DeviceGroupName   string `protobuf:"bytes,7,opt,name=device_group_name,json=deviceGroupName,proto3" json:"device_group_name,omitempty"`
+	// The time zone of the schedule of the person: an IANA name ("Europe/Zurich"), or one of the
+	// reference product's short names ("Eastern"). Without one, the server's default applies.
+	TimeZoneName string `protobuf:"bytes,5,opt,name=time_zone_name,json=timeZoneName,proto3" json:"time_zone_name,omitempty"`
+	// The worker type, a text that the tenant chooses: "Full time". Hyperfind conditions use it.
+	WorkerTypeName string `protobuf:"bytes,6,opt,name=worker_type_name,json=workerTypeName,proto3" json:"worker_type_name,omitempty"`
+	// The name of a device group, in any case. The group must exist when the person gets it.
+	DeviceGroupName string `protobuf:"bytes,7,opt,name=device_group_name,json=deviceGroupName,proto3" json:"device_group_name,omitempty"`
+	// Stored and returned, without an effect.
 	DeviceProfileName string `protobuf:"bytes,8,opt,name=device_profile_name,json=deviceProfileName,proto3" json:"device_profile_name,omitempty"`
-	// Requires the same permissions as the base wage rates.
-	BaseWageHourly                     *float64 `protobuf:"fixed64,9,opt,name=base_wage_hourly,json=baseWageHourly,proto3,oneof" json:"base_wage_hourly,omitempty"`
-	BaseWageEffectiveDate              string   `protobuf:"bytes,10,opt,name=base_wage_effective_date,json=baseWageEffectiveDate,proto3" json:"base_wage_effective_date,omitempty"`
-	SeniorityRankDate                  string   `protobuf:"bytes,11,opt,name=seniority_rank_date,json=seniorityRankDate,proto3" json:"seniority_rank_date,omitempty"`
-	TeletimeIpEmployee                 *bool    `protobuf:"varint,12,opt,name=teletime_ip_employee,json=teletimeIPEmployee,proto3,oneof" json:"teletime_ip_employee,omitempty"`
-	TeletimeIpChangePasswordIsRequired *bool    `protobuf:"varint,13,opt,name=teletime_ip_change_password_is_required,json=teletimeIPChangePasswordIsRequired,proto3,oneof" json:"teletime_ip_change_password_is_required,omitempty"`
-	TeletimeIpId                       string   `protobuf:"bytes,14,opt,name=teletime_ip_id,json=teletimeIPId,proto3" json:"teletime_ip_id,omitempty"`
-	TeletimeIpProfileName              string   `protobuf:"bytes,15,opt,name=teletime_ip_profile_name,json=teletimeIPProfileName,proto3" json:"teletime_ip_profile_name,omitempty"`
+	// The wage of an hour. In responses: the wage of today, or else the next one. In requests:
+	// the wage from baseWageEffectiveDate on; ignored if the request has baseWageRates. It
+	// requires the same permissions as the base wage rates.
+	BaseWageHourly *float64 `protobuf:"fixed64,9,opt,name=base_wage_hourly,json=baseWageHourly,proto3,oneof" json:"base_wage_hourly,omitempty"`
+	// The first day of baseWageHourly. The default is today; for a new person, the hire date or
+	// else 1900-01-01.
+	BaseWageEffectiveDate string `protobuf:"bytes,10,opt,name=base_wage_effective_date,json=baseWageEffectiveDate,proto3" json:"base_wage_effective_date,omitempty"`
+	// The first day of the seniority.
+	SeniorityRankDate string `protobuf:"bytes,11,opt,name=seniority_rank_date,json=seniorityRankDate,proto3" json:"seniority_rank_date,omitempty"`
+	// Stored and returned, without an effect.
+	TeletimeIpEmployee *bool `protobuf:"varint,12,opt,name=teletime_ip_employee,json=teletimeIPEmployee,proto3,oneof" json:"teletime_ip_employee,omitempty"`
+	// Stored and returned, without an effect.
+	TeletimeIpChangePasswordIsRequired *bool `protobuf:"varint,13,opt,name=teletime_ip_change_password_is_required,json=teletimeIPChangePasswordIsRequired,proto3,oneof" json:"teletime_ip_change_password_is_required,omitempty"`
+	// Stored and returned, without an effect.
+	TeletimeIpId string `protobuf:"bytes,14,opt,name=teletime_ip_id,json=teletimeIPId,proto3" json:"teletime_ip_id,omitempty"`
+	// Stored and returned, without an effect.
+	TeletimeIpProfileName string `protobuf:"bytes,15,opt,name=teletime_ip_profile_name,json=teletimeIPProfileName,proto3" json:"teletime_ip_profile_name,omitempty"`
 	// Only in requests: the first day of timeZoneName. Earlier days keep their time zone.
 	// The default is today in the current time zone. The first time zone of a person
 	// applies to all days.
@@ -2719,12 +3002,21 @@ func (x *JobAssignmentDetails) GetTimeZoneEffectiveDate() string {
 	return ""
 }
 
+// PrimaryLaborAccount is the primary job of a person on some days.
 type PrimaryLaborAccount struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	OrganizationPath  string                 `protobuf:"bytes,1,opt,name=organization_path,json=organizationPath,proto3" json:"organization_path,omitempty"`
-	LaborCategoryName string                 `protobuf:"bytes,2,opt,name=labor_category_name,json=laborCategoryName,proto3" json:"labor_category_name,omitempty"`
-	EffectiveDate     string                 `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate    string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The path of the primary job: the names from the top of the business structure, with slashes
+	// ("Acme/East/Store 12/Cashier"). A path may be sent before its location exists; the response
+	// then has the header Warning. The path follows the location when that is moved or renamed.
+	// Up to 650 characters.
+	OrganizationPath string `protobuf:"bytes,1,opt,name=organization_path,json=organizationPath,proto3" json:"organization_path,omitempty"`
+	// The labor category of the job. Up to 2,000 characters.
+	LaborCategoryName string `protobuf:"bytes,2,opt,name=labor_category_name,json=laborCategoryName,proto3" json:"labor_category_name,omitempty"`
+	// The first day. The default is today; for a new person, the hire date or else 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,3,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end. The default is the first day of the next
+	// sent element, or 3000-01-01.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	// Another way to name the job. The organization path is required and determines the
 	// job; the criteria are stored and returned.
 	OrgPathByCriteria *OrganizationCriteria `protobuf:"bytes,5,opt,name=org_path_by_criteria,json=orgPathByCriteria,proto3" json:"org_path_by_criteria,omitempty"`
@@ -2797,9 +3089,12 @@ func (x *PrimaryLaborAccount) GetOrgPathByCriteria() *OrganizationCriteria {
 	return nil
 }
 
+// OrganizationCriteria name a job by properties of locations.
 type OrganizationCriteria struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
-	MatchFullPath *bool                    `protobuf:"varint,1,opt,name=match_full_path,json=matchFullPath,proto3,oneof" json:"match_full_path,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	MatchFullPath *bool `protobuf:"varint,1,opt,name=match_full_path,json=matchFullPath,proto3,oneof" json:"match_full_path,omitempty"`
+	// The criteria. The list must not be empty. Stored and returned, without an effect.
 	OrgNodes      []*OrganizationCriterion `protobuf:"bytes,2,rep,name=org_nodes,json=orgNodes,proto3" json:"org_nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2849,11 +3144,15 @@ func (x *OrganizationCriteria) GetOrgNodes() []*OrganizationCriterion {
 	return nil
 }
 
+// OrganizationCriterion is a property of a location with its value.
 type OrganizationCriterion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Attribute     string                 `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
-	LocationType  *v1.Ref                `protobuf:"bytes,2,opt,name=location_type,json=locationType,proto3" json:"location_type,omitempty"`
-	Value         string                 `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The property of locations that is compared. Stored and returned, without an effect.
+	Attribute string `protobuf:"bytes,1,opt,name=attribute,proto3" json:"attribute,omitempty"`
+	// The type of the location. Stored and returned, without an effect.
+	LocationType *v1.Ref `protobuf:"bytes,2,opt,name=location_type,json=locationType,proto3" json:"location_type,omitempty"`
+	// The value of the property. Stored and returned, without an effect.
+	Value         string `protobuf:"bytes,3,opt,name=value,proto3" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2909,13 +3208,17 @@ func (x *OrganizationCriterion) GetValue() string {
 	return ""
 }
 
+// BaseWageRate is the hourly wage of a person on some days.
 type BaseWageRate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required when a person is created. An update without it keeps the rates of the days;
-	// each day must then have a rate.
-	HourlyRate     *float64 `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3,oneof" json:"hourly_rate,omitempty"`
-	EffectiveDate  string   `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate string   `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// The wage of an hour, 0 or more, in the currency of the person. Required when a person is
+	// created. An update without it keeps the rates of the days; each day must then have a rate.
+	HourlyRate *float64 `protobuf:"fixed64,1,opt,name=hourly_rate,json=hourlyRate,proto3,oneof" json:"hourly_rate,omitempty"`
+	// The first day. The default is today; for a new person, the hire date or else 1900-01-01.
+	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end. The default is the first day of the next
+	// sent element, or 3000-01-01.
+	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2971,11 +3274,14 @@ func (x *BaseWageRate) GetExpirationDate() string {
 	return ""
 }
 
+// UserInformation has the user account of a person.
 type UserInformation struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	UserAccount  *UserAccount           `protobuf:"bytes,1,opt,name=user_account,json=userAccount,proto3" json:"user_account,omitempty"`
-	UserCurrency *UserCurrency          `protobuf:"bytes,2,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
-	// Accepted and has no effect. Never returned.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user account. Required with user in the creation of a person.
+	UserAccount *UserAccount `protobuf:"bytes,1,opt,name=user_account,json=userAccount,proto3" json:"user_account,omitempty"`
+	// The currency of amounts for the user. Timekeeping extensions show it.
+	UserCurrency *UserCurrency `protobuf:"bytes,2,opt,name=user_currency,json=userCurrency,proto3" json:"user_currency,omitempty"`
+	// Only in requests. Has no effect.
 	PasswordHistories []*PasswordHistory `protobuf:"bytes,3,rep,name=password_histories,json=passwordHistories,proto3" json:"password_histories,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -3032,12 +3338,15 @@ func (x *UserInformation) GetPasswordHistories() []*PasswordHistory {
 	return nil
 }
 
+// PasswordHistory is a former password. It has no effect.
 type PasswordHistory struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	EffectiveDateTime string                 `protobuf:"bytes,1,opt,name=effective_date_time,json=effectiveDateTime,proto3" json:"effective_date_time,omitempty"`
-	Password          string                 `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Has no effect.
+	EffectiveDateTime string `protobuf:"bytes,1,opt,name=effective_date_time,json=effectiveDateTime,proto3" json:"effective_date_time,omitempty"`
+	// Has no effect.
+	Password      string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PasswordHistory) Reset() {
@@ -3087,17 +3396,26 @@ func (x *PasswordHistory) GetPassword() string {
 // UserAccount is the account of a person. accountLocked has been ignored since release
 // 2024.R1, in all requests.
 type UserAccount struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	UserName string                 `protobuf:"bytes,1,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
-	// Never returned.
-	UserPassword       string `protobuf:"bytes,2,opt,name=user_password,json=userPassword,proto3" json:"user_password,omitempty"`
-	LogonProfileName   string `protobuf:"bytes,3,opt,name=logon_profile_name,json=logonProfileName,proto3" json:"logon_profile_name,omitempty"`
-	PasswordUpdateFlag *bool  `protobuf:"varint,4,opt,name=password_update_flag,json=passwordUpdateFlag,proto3,oneof" json:"password_update_flag,omitempty"`
-	ClockOnlyUser      *bool  `protobuf:"varint,5,opt,name=clock_only_user,json=clockOnlyUser,proto3,oneof" json:"clock_only_user,omitempty"`
-	// Read only in the reference product: accepted and has no effect.
-	MfaRequired             *bool  `protobuf:"varint,7,opt,name=mfa_required,json=mfaRequired,proto3,oneof" json:"mfa_required,omitempty"`
-	ConsecutiveBadLogons    *int32 `protobuf:"varint,8,opt,name=consecutive_bad_logons,json=consecutiveBadLogons,proto3,oneof" json:"consecutive_bad_logons,omitempty"`
-	LockoutResetDateTime    string `protobuf:"bytes,9,opt,name=lockout_reset_date_time,json=lockoutResetDateTime,proto3" json:"lockout_reset_date_time,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name for the login, unique in the tenant without regard to case. Required in the
+	// creation of an account. Up to 250 characters.
+	UserName string `protobuf:"bytes,1,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	// Only in requests: the password, at least 8 characters, or 15 for users who can change the
+	// permissions of others. Frequent passwords are refused.
+	UserPassword string `protobuf:"bytes,2,opt,name=user_password,json=userPassword,proto3" json:"user_password,omitempty"`
+	// Stored and returned, without an effect.
+	LogonProfileName string `protobuf:"bytes,3,opt,name=logon_profile_name,json=logonProfileName,proto3" json:"logon_profile_name,omitempty"`
+	// Whether the user must change the password. Stored and returned, without an effect.
+	PasswordUpdateFlag *bool `protobuf:"varint,4,opt,name=password_update_flag,json=passwordUpdateFlag,proto3,oneof" json:"password_update_flag,omitempty"`
+	// Stored and returned, without an effect.
+	ClockOnlyUser *bool `protobuf:"varint,5,opt,name=clock_only_user,json=clockOnlyUser,proto3,oneof" json:"clock_only_user,omitempty"`
+	// Only in requests. Has no effect.
+	MfaRequired *bool `protobuf:"varint,7,opt,name=mfa_required,json=mfaRequired,proto3,oneof" json:"mfa_required,omitempty"`
+	// Only in requests. Has no effect.
+	ConsecutiveBadLogons *int32 `protobuf:"varint,8,opt,name=consecutive_bad_logons,json=consecutiveBadLogons,proto3,oneof" json:"consecutive_bad_logons,omitempty"`
+	// Only in requests. Has no effect.
+	LockoutResetDateTime string `protobuf:"bytes,9,opt,name=lockout_reset_date_time,json=lockoutResetDateTime,proto3" json:"lockout_reset_date_time,omitempty"`
+	// Only in requests. Has no effect.
 	PasswordUpdatedDateTime string `protobuf:"bytes,10,opt,name=password_updated_date_time,json=passwordUpdatedDateTime,proto3" json:"password_updated_date_time,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -3196,9 +3514,12 @@ func (x *UserAccount) GetPasswordUpdatedDateTime() string {
 	return ""
 }
 
+// UserCurrency is the currency of amounts for a user.
 type UserCurrency struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CurrencyCode  string                 `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ISO 4217 code of the currency: "USD". Stored and returned, without an effect on
+	// amounts.
+	CurrencyCode  string `protobuf:"bytes,1,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3243,14 +3564,20 @@ func (x *UserCurrency) GetCurrencyCode() string {
 // GroupDataAccess lets a person see a group's data, as a manager or as an
 // employee.
 type GroupDataAccess struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	GdapName string                 `protobuf:"bytes,1,opt,name=gdap_name,json=gdapName,proto3" json:"gdap_name,omitempty"`
-	// manager_role or employee_role, in any case.
-	Role                   string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
-	DefaultSwitch          *bool  `protobuf:"varint,3,opt,name=default_switch,json=defaultSwitch,proto3,oneof" json:"default_switch,omitempty"`
-	EffectiveDate          string `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	ExpirationDate         string `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	OriginalEffectiveDate  string `protobuf:"bytes,6,opt,name=original_effective_date,json=originalEffectiveDate,proto3" json:"original_effective_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the group data access profile. Together with role, it identifies the element.
+	GdapName string `protobuf:"bytes,1,opt,name=gdap_name,json=gdapName,proto3" json:"gdap_name,omitempty"`
+	// Whether the access is for the manager or for the employee. Requests may use any case.
+	Role string `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	// Whether the profile is the default of the role.
+	DefaultSwitch *bool `protobuf:"varint,3,opt,name=default_switch,json=defaultSwitch,proto3,oneof" json:"default_switch,omitempty"`
+	// The first day.
+	EffectiveDate string `protobuf:"bytes,4,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	// The day after the last; 3000-01-01 means no end.
+	ExpirationDate string `protobuf:"bytes,5,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// Stored and returned, without an effect.
+	OriginalEffectiveDate string `protobuf:"bytes,6,opt,name=original_effective_date,json=originalEffectiveDate,proto3" json:"original_effective_date,omitempty"`
+	// Stored and returned, without an effect.
 	OriginalExpirationDate string `protobuf:"bytes,7,opt,name=original_expiration_date,json=originalExpirationDate,proto3" json:"original_expiration_date,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -3436,47 +3763,50 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x14full_time_percentage\x18\x05 \x01(\x01H\x02R\x12fullTimePercentage\x88\x01\x01B\x1a\n" +
 	"\x18_employee_standard_hoursB\x1b\n" +
 	"\x19_full_time_standard_hoursB\x17\n" +
-	"\x15_full_time_percentage\"\xa8\x01\n" +
-	"\x10EmploymentStatus\x124\n" +
-	"\x16employment_status_name\x18\x01 \x01(\tR\x14employmentStatusName\x12-\n" +
+	"\x15_full_time_percentage\"\xce\x01\n" +
+	"\x10EmploymentStatus\x12Z\n" +
+	"\x16employment_status_name\x18\x01 \x01(\tB$\xa2\xbb\x18 b\x06Activeb\bInactiveb\n" +
+	"Terminatedh\x01R\x14employmentStatusName\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xac\x01\n" +
-	"\x11UserAccountStatus\x127\n" +
-	"\x18user_account_status_name\x18\x01 \x01(\tR\x15userAccountStatusName\x12-\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xd2\x01\n" +
+	"\x11UserAccountStatus\x12]\n" +
+	"\x18user_account_status_name\x18\x01 \x01(\tB$\xa2\xbb\x18 b\x06Activeb\bInactiveb\n" +
+	"Terminatedh\x01R\x15userAccountStatusName\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x94\x01\n" +
-	"\x0fBadgeAssignment\x12!\n" +
-	"\fbadge_number\x18\x01 \x01(\tR\vbadgeNumber\x12-\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x9c\x01\n" +
+	"\x0fBadgeAssignment\x12)\n" +
+	"\fbadge_number\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\vbadgeNumber\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xc4\x01\n" +
-	"\fEmailAddress\x12*\n" +
-	"\x11contact_type_name\x18\x01 \x01(\tR\x0fcontactTypeName\x12\x18\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xcc\x01\n" +
+	"\fEmailAddress\x122\n" +
+	"\x11contact_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x0fcontactTypeName\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12J\n" +
 	"\x1fhas_email_notification_delivery\x18\x03 \x01(\bH\x00R\x1chasEmailNotificationDelivery\x88\x01\x01B\"\n" +
-	" _has_email_notification_delivery\"\x9b\x01\n" +
-	"\x0fTelephoneNumber\x12*\n" +
-	"\x11contact_type_name\x18\x01 \x01(\tR\x0fcontactTypeName\x12!\n" +
+	" _has_email_notification_delivery\"\xa3\x01\n" +
+	"\x0fTelephoneNumber\x122\n" +
+	"\x11contact_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x0fcontactTypeName\x12!\n" +
 	"\fphone_number\x18\x02 \x01(\tR\vphoneNumber\x12'\n" +
 	"\ris_sms_switch\x18\x03 \x01(\bH\x00R\visSMSSwitch\x88\x01\x01B\x10\n" +
-	"\x0e_is_sms_switch\"\xb8\x01\n" +
-	"\rPostalAddress\x12*\n" +
-	"\x11contact_type_name\x18\x01 \x01(\tR\x0fcontactTypeName\x12\x16\n" +
+	"\x0e_is_sms_switch\"\xc0\x01\n" +
+	"\rPostalAddress\x122\n" +
+	"\x11contact_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x0fcontactTypeName\x12\x16\n" +
 	"\x06street\x18\x02 \x01(\tR\x06street\x12\x12\n" +
 	"\x04city\x18\x03 \x01(\tR\x04city\x12\x14\n" +
 	"\x05state\x18\x04 \x01(\tR\x05state\x12\x1f\n" +
 	"\vpostal_code\x18\x05 \x01(\tR\n" +
 	"postalCode\x12\x18\n" +
-	"\acountry\x18\x06 \x01(\tR\acountry\"S\n" +
+	"\acountry\x18\x06 \x01(\tR\acountry\"[\n" +
 	"\n" +
-	"CustomData\x121\n" +
-	"\x15custom_data_type_name\x18\x01 \x01(\tR\x12customDataTypeName\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"[\n" +
+	"CustomData\x129\n" +
+	"\x15custom_data_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x12customDataTypeName\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"e\n" +
 	"\n" +
-	"CustomDate\x121\n" +
-	"\x15custom_date_type_name\x18\x01 \x01(\tR\x12customDateTypeName\x12\x1a\n" +
-	"\x04date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"^\n" +
-	"\rExpectedHours\x121\n" +
-	"\x15time_period_type_name\x18\x01 \x01(\tR\x12timePeriodTypeName\x12\x1a\n" +
+	"CustomDate\x129\n" +
+	"\x15custom_date_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x12customDateTypeName\x12\x1c\n" +
+	"\x04date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\"\x81\x01\n" +
+	"\rExpectedHours\x12T\n" +
+	"\x15time_period_type_name\x18\x01 \x01(\tB!\xa2\xbb\x18\x1db\x05Dailyb\x06Weeklyb\n" +
+	"Pay Periodh\x01R\x12timePeriodTypeName\x12\x1a\n" +
 	"\bquantity\x18\x02 \x01(\tR\bquantity\"\xe0\n" +
 	"\n" +
 	"\x16PersonAccessAssignment\x12-\n" +
@@ -3495,14 +3825,14 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"0emp_mgr_transfer_organization_set_effective_date\x18\f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R*empMgrTransferOrganizationSetEffectiveDate\x12n\n" +
 	"1emp_mgr_transfer_organization_set_expiration_date\x18\r \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R+empMgrTransferOrganizationSetExpirationDate\x12X\n" +
 	"%manager_employee_group_effective_date\x18\x0e \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R!managerEmployeeGroupEffectiveDate\x12Z\n" +
-	"&manager_employee_group_expiration_date\x18\x0f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\"managerEmployeeGroupExpirationDate\"\xaf\x01\n" +
-	"\x12AnalyticsLaborType\x129\n" +
-	"\x19analytics_labor_type_name\x18\x01 \x01(\tR\x16analyticsLaborTypeName\x12-\n" +
+	"&manager_employee_group_expiration_date\x18\x0f \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\"managerEmployeeGroupExpirationDate\"\xb7\x01\n" +
+	"\x12AnalyticsLaborType\x12A\n" +
+	"\x19analytics_labor_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x16analyticsLaborTypeName\x12-\n" +
 	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xa5\x01\n" +
-	"\bApprover\x12#\n" +
-	"\rapprove_level\x18\x05 \x01(\tR\fapproveLevel\x12\x1b\n" +
-	"\tfull_name\x18\x02 \x01(\tR\bfullName\x12#\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xb5\x01\n" +
+	"\bApprover\x12+\n" +
+	"\rapprove_level\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\fapproveLevel\x12#\n" +
+	"\tfull_name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\bfullName\x12#\n" +
 	"\rperson_number\x18\x03 \x01(\tR\fpersonNumber\x12&\n" +
 	"\x0fdue_date_amount\x18\x06 \x01(\tR\rdueDateAmountJ\x04\b\x01\x10\x02J\x04\b\x04\x10\x05\"a\n" +
 	"\x11PurposeAssignment\x12\x18\n" +
@@ -3556,15 +3886,15 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x14time_entry_type_name\x18\x01 \x01(\tR\x11timeEntryTypeName\x12L\n" +
 	"#time_entry_activity_tracking_status\x18\x02 \x01(\tR\x1ftimeEntryActivityTrackingStatus\x12-\n" +
 	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"u\n" +
-	"\x11PersonLicenseType\x12*\n" +
-	"\x11license_type_name\x18\x01 \x01(\tR\x0flicenseTypeName\x12$\n" +
-	"\vactive_flag\x18\x02 \x01(\bH\x00R\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\x85\x01\n" +
+	"\x11PersonLicenseType\x122\n" +
+	"\x11license_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x0flicenseTypeName\x12,\n" +
+	"\vactive_flag\x18\x02 \x01(\bB\x06\xa2\xbb\x18\x02h\x01H\x00R\n" +
 	"activeFlag\x88\x01\x01B\x0e\n" +
-	"\f_active_flag\"\x8a\x01\n" +
-	"\x18PersonAuthenticationType\x128\n" +
-	"\x18authentication_type_name\x18\x01 \x01(\tR\x16authenticationTypeName\x12$\n" +
-	"\vactive_flag\x18\x02 \x01(\bH\x00R\n" +
+	"\f_active_flag\"\x9a\x01\n" +
+	"\x18PersonAuthenticationType\x12@\n" +
+	"\x18authentication_type_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x16authenticationTypeName\x12,\n" +
+	"\vactive_flag\x18\x02 \x01(\bB\x06\xa2\xbb\x18\x02h\x01H\x00R\n" +
 	"activeFlag\x88\x01\x01B\x0e\n" +
 	"\f_active_flag\"\x94\b\n" +
 	"\rJobAssignment\x12_\n" +
@@ -3586,10 +3916,10 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x126\n" +
-	"\x13original_start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x11originalStartDate\"\x81\x03\n" +
-	"\x1aPersonalOvertimeAssignment\x12*\n" +
-	"\x0eovertime_level\x18\x01 \x01(\x05H\x00R\rovertimeLevel\x88\x01\x01\x12,\n" +
-	"\x12overtime_type_name\x18\x02 \x01(\tR\x10overtimeTypeName\x12-\n" +
+	"\x13original_start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x11originalStartDate\"\x91\x03\n" +
+	"\x1aPersonalOvertimeAssignment\x122\n" +
+	"\x0eovertime_level\x18\x01 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01H\x00R\rovertimeLevel\x88\x01\x01\x124\n" +
+	"\x12overtime_type_name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x10overtimeTypeName\x12-\n" +
 	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x121\n" +
 	"\x12stop_overtime_flag\x18\x05 \x01(\bH\x01R\x10stopOvertimeFlag\x88\x01\x01\x12L\n" +
@@ -3626,21 +3956,21 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x18time_zone_effective_date\x18\x10 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15timeZoneEffectiveDateB\x13\n" +
 	"\x11_base_wage_hourlyB\x17\n" +
 	"\x15_teletime_ip_employeeB*\n" +
-	"(_teletime_ip_change_password_is_required\"\xae\x02\n" +
-	"\x13PrimaryLaborAccount\x12+\n" +
-	"\x11organization_path\x18\x01 \x01(\tR\x10organizationPath\x12.\n" +
+	"(_teletime_ip_change_password_is_required\"\xb6\x02\n" +
+	"\x13PrimaryLaborAccount\x123\n" +
+	"\x11organization_path\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x10organizationPath\x12.\n" +
 	"\x13labor_category_name\x18\x02 \x01(\tR\x11laborCategoryName\x12-\n" +
 	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12Z\n" +
-	"\x14org_path_by_criteria\x18\x05 \x01(\v2).rotaloom.commons.v1.OrganizationCriteriaR\x11orgPathByCriteria\"\xa0\x01\n" +
+	"\x14org_path_by_criteria\x18\x05 \x01(\v2).rotaloom.commons.v1.OrganizationCriteriaR\x11orgPathByCriteria\"\xa8\x01\n" +
 	"\x14OrganizationCriteria\x12+\n" +
-	"\x0fmatch_full_path\x18\x01 \x01(\bH\x00R\rmatchFullPath\x88\x01\x01\x12G\n" +
-	"\torg_nodes\x18\x02 \x03(\v2*.rotaloom.commons.v1.OrganizationCriterionR\borgNodesB\x12\n" +
-	"\x10_match_full_path\"\x89\x01\n" +
-	"\x15OrganizationCriterion\x12\x1c\n" +
-	"\tattribute\x18\x01 \x01(\tR\tattribute\x12<\n" +
-	"\rlocation_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\flocationType\x12\x14\n" +
-	"\x05value\x18\x03 \x01(\tR\x05value\"\xac\x01\n" +
+	"\x0fmatch_full_path\x18\x01 \x01(\bH\x00R\rmatchFullPath\x88\x01\x01\x12O\n" +
+	"\torg_nodes\x18\x02 \x03(\v2*.rotaloom.commons.v1.OrganizationCriterionB\x06\xa2\xbb\x18\x02h\x01R\borgNodesB\x12\n" +
+	"\x10_match_full_path\"\xa1\x01\n" +
+	"\x15OrganizationCriterion\x12$\n" +
+	"\tattribute\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\tattribute\x12D\n" +
+	"\rlocation_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\flocationType\x12\x1c\n" +
+	"\x05value\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x05value\"\xac\x01\n" +
 	"\fBaseWageRate\x12,\n" +
 	"\vhourly_rate\x18\x01 \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x00R\n" +
 	"hourlyRate\x88\x01\x01\x12-\n" +
@@ -3668,15 +3998,15 @@ const file_rotaloom_commons_v1_person_record_proto_rawDesc = "" +
 	"\x15_password_update_flagB\x12\n" +
 	"\x10_clock_only_userB\x0f\n" +
 	"\r_mfa_requiredB\x19\n" +
-	"\x17_consecutive_bad_logonsJ\x04\b\x06\x10\a\"3\n" +
-	"\fUserCurrency\x12#\n" +
-	"\rcurrency_code\x18\x01 \x01(\tR\fcurrencyCode\"\xf9\x02\n" +
-	"\x0fGroupDataAccess\x12\x1b\n" +
-	"\tgdap_name\x18\x01 \x01(\tR\bgdapName\x12\x12\n" +
-	"\x04role\x18\x02 \x01(\tR\x04role\x12*\n" +
-	"\x0edefault_switch\x18\x03 \x01(\bH\x00R\rdefaultSwitch\x88\x01\x01\x12-\n" +
-	"\x0eeffective_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12>\n" +
+	"\x17_consecutive_bad_logonsJ\x04\b\x06\x10\a\";\n" +
+	"\fUserCurrency\x12+\n" +
+	"\rcurrency_code\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\fcurrencyCode\"\xb2\x03\n" +
+	"\x0fGroupDataAccess\x12#\n" +
+	"\tgdap_name\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\bgdapName\x127\n" +
+	"\x04role\x18\x02 \x01(\tB#\xa2\xbb\x18\x1fb\fmanager_roleb\remployee_roleh\x01R\x04role\x122\n" +
+	"\x0edefault_switch\x18\x03 \x01(\bB\x06\xa2\xbb\x18\x02h\x01H\x00R\rdefaultSwitch\x88\x01\x01\x12/\n" +
+	"\x0eeffective_date\x18\x04 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\reffectiveDate\x121\n" +
+	"\x0fexpiration_date\x18\x05 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x0eexpirationDate\x12>\n" +
 	"\x17original_effective_date\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x15originalEffectiveDate\x12@\n" +
 	"\x18original_expiration_date\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x16originalExpirationDate:\x14\xa2\xbb\x18\x10\"\x0epersonIdentityB\x11\n" +
 	"\x0f_default_switchB\xe0\x01\n" +

@@ -65,7 +65,7 @@ func (*ListSymbolicPeriodsRequest) Descriptor() ([]byte, []int) {
 
 type ListSymbolicPeriodsOfTypeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// TIMEKEEPING, SCHEDULING, COMMON or CUSTOM, in any case.
+	// The type of the periods, in any case.
 	PeriodTypeId  string `protobuf:"bytes,1,opt,name=period_type_id,json=periodTypeId,proto3" json:"period_type_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -188,10 +188,13 @@ func (x *SymbolicPeriodTypeList) GetTypes() []*SymbolicPeriodType {
 	return nil
 }
 
+// SymbolicPeriodType is a kind of periods.
 type SymbolicPeriodType struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The type.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name for readers: "Timekeeping".
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -241,8 +244,9 @@ func (x *SymbolicPeriodType) GetName() string {
 }
 
 type ReadSymbolicPeriodsOfTypesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TypeIds       []string               `protobuf:"bytes,1,rep,name=type_ids,json=typeIds,proto3" json:"type_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The types to read, in any case.
+	TypeIds       []string `protobuf:"bytes,1,rep,name=type_ids,json=typeIds,proto3" json:"type_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -285,8 +289,9 @@ func (x *ReadSymbolicPeriodsOfTypesRequest) GetTypeIds() []string {
 }
 
 type ReadSymbolicPeriodRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *SymbolicPeriodWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The period, and the object that determines today.
+	Where         *SymbolicPeriodWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -331,14 +336,21 @@ func (x *ReadSymbolicPeriodRequest) GetWhere() *SymbolicPeriodWhere {
 // SymbolicPeriodWhere names a period and, by exactly one of the first five properties,
 // the person or other object that determines today.
 type SymbolicPeriodWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CurrentUser   *bool                  `protobuf:"varint,1,opt,name=current_user,json=currentUser,proto3,oneof" json:"current_user,omitempty"`
-	CurrentTenant *bool                  `protobuf:"varint,2,opt,name=current_tenant,json=currentTenant,proto3,oneof" json:"current_tenant,omitempty"`
-	EmployeeId    *int64                 `protobuf:"varint,3,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	LocationId    *int64                 `protobuf:"varint,4,opt,name=location_id,json=locationId,proto3,oneof" json:"location_id,omitempty"`
-	PersonNumber  *string                `protobuf:"bytes,5,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	// An id, as text, or a qualifier.
-	SymbolicPeriodId *string           `protobuf:"bytes,6,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// True: today in the time zone of the caller.
+	CurrentUser *bool `protobuf:"varint,1,opt,name=current_user,json=currentUser,proto3,oneof" json:"current_user,omitempty"`
+	// True: today in the server's default time zone.
+	CurrentTenant *bool `protobuf:"varint,2,opt,name=current_tenant,json=currentTenant,proto3,oneof" json:"current_tenant,omitempty"`
+	// The id of a person: today in the person's time zone.
+	EmployeeId *int64 `protobuf:"varint,3,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The id of a location: today in the server's default time zone.
+	LocationId *int64 `protobuf:"varint,4,opt,name=location_id,json=locationId,proto3,oneof" json:"location_id,omitempty"`
+	// The number of a person: today in the person's time zone.
+	PersonNumber *string `protobuf:"bytes,5,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// The period: an id, as text, or a symbolicId. A read of one period needs it, or
+	// payPeriodRequest. A multi_read ignores it.
+	SymbolicPeriodId *string `protobuf:"bytes,6,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
+	// Another way to name the period, with another day for today. A multi_read ignores it.
 	PayPeriodRequest *PayPeriodRequest `protobuf:"bytes,7,opt,name=pay_period_request,json=payPeriodRequest,proto3" json:"pay_period_request,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -423,12 +435,15 @@ func (x *SymbolicPeriodWhere) GetPayPeriodRequest() *PayPeriodRequest {
 	return nil
 }
 
+// PayPeriodRequest names a period and the day that it is relative to.
 type PayPeriodRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	SymbolicPeriod *v1.Ref                `protobuf:"bytes,1,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The period, by id or by symbolicId as qualifier. Ignored if the request has
+	// symbolicPeriodId.
+	SymbolicPeriod *v1.Ref `protobuf:"bytes,1,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
 	// The day that replaces today.
 	RefDate string `protobuf:"bytes,2,opt,name=ref_date,json=refDate,proto3" json:"ref_date,omitempty"`
-	// Accepted and has no effect, because all work units have the same pay periods.
+	// Has no effect, because all work units have the same pay periods.
 	Workunit      *v1.Ref `protobuf:"bytes,3,opt,name=workunit,proto3" json:"workunit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -487,9 +502,12 @@ func (x *PayPeriodRequest) GetWorkunit() *v1.Ref {
 
 type MultiReadSymbolicPeriodsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *SymbolicPeriodWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// Exactly one of the two lists.
-	SymbolicPeriodIds     []string                `protobuf:"bytes,2,rep,name=symbolic_period_ids,json=symbolicPeriodIds,proto3" json:"symbolic_period_ids,omitempty"`
+	// The object that determines today.
+	Where *SymbolicPeriodWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The periods: ids, as text, or symbolicIds. The request has exactly one of symbolicPeriodIds
+	// and symbolicRequestParams.
+	SymbolicPeriodIds []string `protobuf:"bytes,2,rep,name=symbolic_period_ids,json=symbolicPeriodIds,proto3" json:"symbolic_period_ids,omitempty"`
+	// The periods, each with its own day for today.
 	SymbolicRequestParams []*SymbolicPeriodParams `protobuf:"bytes,3,rep,name=symbolic_request_params,json=symbolicRequestParams,proto3" json:"symbolic_request_params,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -546,10 +564,12 @@ func (x *MultiReadSymbolicPeriodsRequest) GetSymbolicRequestParams() []*Symbolic
 	return nil
 }
 
+// SymbolicPeriodParams names a period and the day that it is relative to.
 type SymbolicPeriodParams struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	SymbolicPeriodId string                 `protobuf:"bytes,1,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
-	// The day that replaces today.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The period: an id, as text, or a symbolicId. It is the key in the response.
+	SymbolicPeriodId string `protobuf:"bytes,1,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
+	// The day that replaces today. The default is today.
 	RefDate       string `protobuf:"bytes,2,opt,name=ref_date,json=refDate,proto3" json:"ref_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -643,16 +663,23 @@ func (x *SymbolicPeriodList) GetPeriods() []*SymbolicPeriod {
 	return nil
 }
 
+// SymbolicPeriod is a period relative to today, such as the current pay period.
 type SymbolicPeriod struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// An alternative to the id, in any case.
-	SymbolicId    string              `protobuf:"bytes,2,opt,name=symbolic_id,json=symbolicId,proto3" json:"symbolic_id,omitempty"`
-	Name          string              `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	Type          string              `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
-	SortOrder     *int64              `protobuf:"varint,5,opt,name=sort_order,json=sortOrder,proto3,oneof" json:"sort_order,omitempty"`
-	TypeSortOrder *int64              `protobuf:"varint,6,opt,name=type_sort_order,json=typeSortOrder,proto3,oneof" json:"type_sort_order,omitempty"`
-	DateSpan      *SymbolicPeriodSpan `protobuf:"bytes,7,opt,name=date_span,json=dateSpan,proto3" json:"date_span,omitempty"`
+	// The id of the period, the same in all tenants.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// A name for requests, an alternative to the id. Requests may use any case.
+	SymbolicId string `protobuf:"bytes,2,opt,name=symbolic_id,json=symbolicId,proto3" json:"symbolic_id,omitempty"`
+	// The name for readers: "Current Pay Period".
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// The type of the period.
+	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
+	// The position in the list of all periods, from 0.
+	SortOrder *int64 `protobuf:"varint,5,opt,name=sort_order,json=sortOrder,proto3,oneof" json:"sort_order,omitempty"`
+	// The position among the periods of the type, from 0.
+	TypeSortOrder *int64 `protobuf:"varint,6,opt,name=type_sort_order,json=typeSortOrder,proto3,oneof" json:"type_sort_order,omitempty"`
+	// The days of the period, relative to today in the caller's time zone.
+	DateSpan *SymbolicPeriodSpan `protobuf:"bytes,7,opt,name=date_span,json=dateSpan,proto3" json:"date_span,omitempty"`
 	// The same as type, for clients that read this property.
 	PeriodTypeId  string `protobuf:"bytes,8,opt,name=period_type_id,json=periodTypeId,proto3" json:"period_type_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -747,11 +774,15 @@ func (x *SymbolicPeriod) GetPeriodTypeId() string {
 
 // SymbolicPeriodSpan has the first and the last day, each as two properties.
 type SymbolicPeriodSpan struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDate     string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	Begin         string                 `protobuf:"bytes,3,opt,name=begin,proto3" json:"begin,omitempty"`
-	End           string                 `protobuf:"bytes,4,opt,name=end,proto3" json:"end,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The same as startDate.
+	Begin string `protobuf:"bytes,3,opt,name=begin,proto3" json:"begin,omitempty"`
+	// The same as endDate.
+	End           string `protobuf:"bytes,4,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -819,23 +850,26 @@ var File_rotaloom_commons_v1_symbolic_period_proto protoreflect.FileDescriptor
 const file_rotaloom_commons_v1_symbolic_period_proto_rawDesc = "" +
 	"\n" +
 	")rotaloom/commons/v1/symbolic_period.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x1c\n" +
-	"\x1aListSymbolicPeriodsRequest\"H\n" +
-	" ListSymbolicPeriodsOfTypeRequest\x12$\n" +
-	"\x0eperiod_type_id\x18\x01 \x01(\tR\fperiodTypeId\" \n" +
+	"\x1aListSymbolicPeriodsRequest\"w\n" +
+	" ListSymbolicPeriodsOfTypeRequest\x12S\n" +
+	"\x0eperiod_type_id\x18\x01 \x01(\tB-\xa2\xbb\x18)b\vTIMEKEEPINGb\n" +
+	"SCHEDULINGb\x06COMMONb\x06CUSTOMR\fperiodTypeId\" \n" +
 	"\x1eListSymbolicPeriodTypesRequest\"d\n" +
 	"\x16SymbolicPeriodTypeList\x12=\n" +
 	"\x05types\x18\x01 \x03(\v2'.rotaloom.commons.v1.SymbolicPeriodTypeR\x05types:\v\xa2\xbb\x18\a\n" +
-	"\x05types\"8\n" +
-	"\x12SymbolicPeriodType\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"o\n" +
-	"!ReadSymbolicPeriodsOfTypesRequest\x12:\n" +
-	"\btype_ids\x18\x01 \x03(\tB\x1f\xa2\xbb\x18\x1b\n" +
-	"\x19\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x05typesR\atypeIds:\x0e\xa2\xbb\x18\n" +
+	"\x05types\"g\n" +
+	"\x12SymbolicPeriodType\x12=\n" +
+	"\x02id\x18\x01 \x01(\tB-\xa2\xbb\x18)b\vTIMEKEEPINGb\n" +
+	"SCHEDULINGb\x06COMMONb\x06CUSTOMR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\x98\x01\n" +
+	"!ReadSymbolicPeriodsOfTypesRequest\x12c\n" +
+	"\btype_ids\x18\x01 \x03(\tBH\xa2\xbb\x18D\n" +
+	"\x19\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x05typesb\vTIMEKEEPINGb\n" +
+	"SCHEDULINGb\x06COMMONb\x06CUSTOMR\atypeIds:\x0e\xa2\xbb\x18\n" +
 	"\n" +
-	"\btype_ids\"[\n" +
-	"\x19ReadSymbolicPeriodRequest\x12>\n" +
-	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.SymbolicPeriodWhereR\x05where\"\xd4\x03\n" +
+	"\btype_ids\"c\n" +
+	"\x19ReadSymbolicPeriodRequest\x12F\n" +
+	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.SymbolicPeriodWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xd4\x03\n" +
 	"\x13SymbolicPeriodWhere\x12&\n" +
 	"\fcurrent_user\x18\x01 \x01(\bH\x00R\vcurrentUser\x88\x01\x01\x12*\n" +
 	"\x0ecurrent_tenant\x18\x02 \x01(\bH\x01R\rcurrentTenant\x88\x01\x01\x12$\n" +
@@ -855,39 +889,41 @@ const file_rotaloom_commons_v1_symbolic_period_proto_rawDesc = "" +
 	"\x10PayPeriodRequest\x12@\n" +
 	"\x0fsymbolic_period\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esymbolicPeriod\x12!\n" +
 	"\bref_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\arefDate\x123\n" +
-	"\bworkunit\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkunit\"\xbb\x02\n" +
-	"\x1fMultiReadSymbolicPeriodsRequest\x12>\n" +
-	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.SymbolicPeriodWhereR\x05where\x12Q\n" +
+	"\bworkunit\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkunit\"\xc3\x02\n" +
+	"\x1fMultiReadSymbolicPeriodsRequest\x12F\n" +
+	"\x05where\x18\x01 \x01(\v2(.rotaloom.commons.v1.SymbolicPeriodWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12Q\n" +
 	"\x13symbolic_period_ids\x18\x02 \x03(\tB!\xa2\xbb\x18\x1d\n" +
 	"\x1b\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\aperiodsR\x11symbolicPeriodIds\x12\x84\x01\n" +
 	"\x17symbolic_request_params\x18\x03 \x03(\v2).rotaloom.commons.v1.SymbolicPeriodParamsB!\xa2\xbb\x18\x1d\n" +
-	"\x1b\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\aperiodsR\x15symbolicRequestParams\"g\n" +
-	"\x14SymbolicPeriodParams\x12,\n" +
-	"\x12symbolic_period_id\x18\x01 \x01(\tR\x10symbolicPeriodId\x12!\n" +
+	"\x1b\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\aperiodsR\x15symbolicRequestParams\"o\n" +
+	"\x14SymbolicPeriodParams\x124\n" +
+	"\x12symbolic_period_id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x10symbolicPeriodId\x12!\n" +
 	"\bref_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\arefDate\"b\n" +
 	"\x12SymbolicPeriodList\x12=\n" +
 	"\aperiods\x18\x01 \x03(\v2#.rotaloom.commons.v1.SymbolicPeriodR\aperiods:\r\xa2\xbb\x18\t\n" +
-	"\aperiods\"\xd5\x02\n" +
+	"\aperiods\"\xb3\x03\n" +
 	"\x0eSymbolicPeriod\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1f\n" +
 	"\vsymbolic_id\x18\x02 \x01(\tR\n" +
 	"symbolicId\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name\x12\x12\n" +
-	"\x04type\x18\x04 \x01(\tR\x04type\x12\"\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12A\n" +
+	"\x04type\x18\x04 \x01(\tB-\xa2\xbb\x18)b\vTIMEKEEPINGb\n" +
+	"SCHEDULINGb\x06COMMONb\x06CUSTOMR\x04type\x12\"\n" +
 	"\n" +
 	"sort_order\x18\x05 \x01(\x03H\x01R\tsortOrder\x88\x01\x01\x12+\n" +
 	"\x0ftype_sort_order\x18\x06 \x01(\x03H\x02R\rtypeSortOrder\x88\x01\x01\x12D\n" +
-	"\tdate_span\x18\a \x01(\v2'.rotaloom.commons.v1.SymbolicPeriodSpanR\bdateSpan\x12$\n" +
-	"\x0eperiod_type_id\x18\b \x01(\tR\fperiodTypeIdB\x05\n" +
+	"\tdate_span\x18\a \x01(\v2'.rotaloom.commons.v1.SymbolicPeriodSpanR\bdateSpan\x12S\n" +
+	"\x0eperiod_type_id\x18\b \x01(\tB-\xa2\xbb\x18)b\vTIMEKEEPINGb\n" +
+	"SCHEDULINGb\x06COMMONb\x06CUSTOMR\fperiodTypeIdB\x05\n" +
 	"\x03_idB\r\n" +
 	"\v_sort_orderB\x12\n" +
-	"\x10_type_sort_order\"v\n" +
-	"\x12SymbolicPeriodSpan\x12\x1d\n" +
+	"\x10_type_sort_order\"\x96\x01\n" +
+	"\x12SymbolicPeriodSpan\x12%\n" +
 	"\n" +
-	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x02 \x01(\tR\aendDate\x12\x14\n" +
-	"\x05begin\x18\x03 \x01(\tR\x05begin\x12\x10\n" +
-	"\x03end\x18\x04 \x01(\tR\x03end2\xe1\t\n" +
+	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12\x1c\n" +
+	"\x05begin\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x05begin\x12\x18\n" +
+	"\x03end\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x03end2\xe1\t\n" +
 	"\x15SymbolicPeriodService\x12\xb7\x01\n" +
 	"\x13ListSymbolicPeriods\x12/.rotaloom.commons.v1.ListSymbolicPeriodsRequest\x1a'.rotaloom.commons.v1.SymbolicPeriodList\"F\xa2\xbb\x18 \n" +
 	"\x1ccommons.symbolic_period.read\x18\x01\x82\xd3\xe4\x93\x02\x1c\x12\x1a/v1/commons/symbolicperiod\x12\xd4\x01\n" +

@@ -36,15 +36,19 @@ const (
 //
 // SymbolicPeriodService returns the days of symbolic periods.
 type SymbolicPeriodServiceClient interface {
-	// Lists all periods with their days for today.
+	// Lists all periods with their days, relative to today in the caller's time zone. All tenants
+	// have the same periods.
 	ListSymbolicPeriods(ctx context.Context, in *ListSymbolicPeriodsRequest, opts ...grpc.CallOption) (*SymbolicPeriodList, error)
-	// Lists the periods of one type.
+	// Lists the periods of one type with their days, relative to today in the caller's time zone.
+	// An unknown type has the status 404.
 	ListSymbolicPeriodsOfType(ctx context.Context, in *ListSymbolicPeriodsOfTypeRequest, opts ...grpc.CallOption) (*SymbolicPeriodList, error)
-	// Lists the types of periods.
+	// Lists the types of periods. All tenants have the same types.
 	ListSymbolicPeriodTypes(ctx context.Context, in *ListSymbolicPeriodTypesRequest, opts ...grpc.CallOption) (*SymbolicPeriodTypeList, error)
-	// Retrieves the periods of types. The response is an object with a list for each type.
+	// Retrieves the periods of types. The response is an object with a list of periods for each
+	// type.
 	ReadSymbolicPeriodsOfTypes(ctx context.Context, in *ReadSymbolicPeriodsOfTypesRequest, opts ...grpc.CallOption) (*structpb.Struct, error)
-	// Retrieves the days of a period.
+	// Retrieves the days of a period, relative to today for a user, a person, a location or the
+	// tenant.
 	ReadSymbolicPeriod(ctx context.Context, in *ReadSymbolicPeriodRequest, opts ...grpc.CallOption) (*SymbolicPeriodSpan, error)
 	// Retrieves the days of several periods. The response is an object with a span for each
 	// period.
@@ -125,15 +129,19 @@ func (c *symbolicPeriodServiceClient) MultiReadSymbolicPeriods(ctx context.Conte
 //
 // SymbolicPeriodService returns the days of symbolic periods.
 type SymbolicPeriodServiceServer interface {
-	// Lists all periods with their days for today.
+	// Lists all periods with their days, relative to today in the caller's time zone. All tenants
+	// have the same periods.
 	ListSymbolicPeriods(context.Context, *ListSymbolicPeriodsRequest) (*SymbolicPeriodList, error)
-	// Lists the periods of one type.
+	// Lists the periods of one type with their days, relative to today in the caller's time zone.
+	// An unknown type has the status 404.
 	ListSymbolicPeriodsOfType(context.Context, *ListSymbolicPeriodsOfTypeRequest) (*SymbolicPeriodList, error)
-	// Lists the types of periods.
+	// Lists the types of periods. All tenants have the same types.
 	ListSymbolicPeriodTypes(context.Context, *ListSymbolicPeriodTypesRequest) (*SymbolicPeriodTypeList, error)
-	// Retrieves the periods of types. The response is an object with a list for each type.
+	// Retrieves the periods of types. The response is an object with a list of periods for each
+	// type.
 	ReadSymbolicPeriodsOfTypes(context.Context, *ReadSymbolicPeriodsOfTypesRequest) (*structpb.Struct, error)
-	// Retrieves the days of a period.
+	// Retrieves the days of a period, relative to today for a user, a person, a location or the
+	// tenant.
 	ReadSymbolicPeriod(context.Context, *ReadSymbolicPeriodRequest) (*SymbolicPeriodSpan, error)
 	// Retrieves the days of several periods. The response is an object with a span for each
 	// period.

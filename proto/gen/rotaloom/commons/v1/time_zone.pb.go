@@ -153,8 +153,9 @@ func (x *TimeZoneList) GetTimeZones() []*TimeZone {
 }
 
 type GetTimeZoneRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the time zone.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -196,6 +197,7 @@ func (x *GetTimeZoneRequest) GetId() int64 {
 	return 0
 }
 
+// TimeZone is a time zone of the IANA database.
 type TimeZone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number that timeZoneId of a person has. It follows from the name, and is the same in every installation.
@@ -286,6 +288,7 @@ func (x *TimeZone) GetEffectiveDatedTimeZoneList() []*DatedTimeZone {
 	return nil
 }
 
+// DatedTimeZone has the summer time of a time zone in the present year.
 type DatedTimeZone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The local date and time of the start of summer time this year. Absent without summer time.

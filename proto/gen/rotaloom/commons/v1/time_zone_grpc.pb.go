@@ -33,7 +33,8 @@ const (
 type TimeZoneServiceClient interface {
 	// Lists the time zones in the order of their names: all, or the one that the query names.
 	ListTimeZones(ctx context.Context, in *ListTimeZonesRequest, opts ...grpc.CallOption) (*TimeZoneList, error)
-	// Retrieves one time zone.
+	// Retrieves one time zone, with its summer time in the present year. An unknown id has the
+	// status 404.
 	GetTimeZone(ctx context.Context, in *GetTimeZoneRequest, opts ...grpc.CallOption) (*TimeZone, error)
 }
 
@@ -73,7 +74,8 @@ func (c *timeZoneServiceClient) GetTimeZone(ctx context.Context, in *GetTimeZone
 type TimeZoneServiceServer interface {
 	// Lists the time zones in the order of their names: all, or the one that the query names.
 	ListTimeZones(context.Context, *ListTimeZonesRequest) (*TimeZoneList, error)
-	// Retrieves one time zone.
+	// Retrieves one time zone, with its summer time in the present year. An unknown id has the
+	// status 404.
 	GetTimeZone(context.Context, *GetTimeZoneRequest) (*TimeZone, error)
 	mustEmbedUnimplementedTimeZoneServiceServer()
 }

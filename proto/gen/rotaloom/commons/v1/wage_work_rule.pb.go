@@ -29,7 +29,8 @@ const (
 
 type MultiReadWageWorkRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *WageWorkRuleWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The persons, and the rules of each person.
+	Where *WageWorkRuleWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	// Pages by cursor, instead of index: "" for the first page. The header Link of each
 	// response has the address of the next page (rel next): send the same body there, or its
 	// query parameter "after" in the body. A page has the wage and work rules of the next
@@ -83,27 +84,30 @@ func (x *MultiReadWageWorkRulesRequest) GetAfter() string {
 	return ""
 }
 
+// WageWorkRuleWhere names persons, and selects their wage and work rules.
 type WageWorkRuleWhere struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees *PersonCriterion       `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// YYYY-MM-DD: the day for the lookup of badges. The method checks the format, because
-	// the error has its own code.
-	SnapshotDate     string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
-	OnlyActivePerson *bool  `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persons, by a key and its values.
+	Employees *PersonCriterion `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The day for badges and for onlyActivePerson: YYYY-MM-DD. The default is today in UTC.
+	SnapshotDate string `protobuf:"bytes,2,opt,name=snapshot_date,json=snapshotDate,proto3" json:"snapshot_date,omitempty"`
+	// Whether persons are left out whose employment is not active on the snapshot date. The
+	// default is false.
+	OnlyActivePerson *bool `protobuf:"varint,3,opt,name=only_active_person,json=onlyActivePerson,proto3,oneof" json:"only_active_person,omitempty"`
 	// Leaves out persons that the hyperfind query does not find.
 	HyperFindFilter *HyperFindFilter `protobuf:"bytes,4,opt,name=hyper_find_filter,json=hyperFindFilter,proto3" json:"hyper_find_filter,omitempty"`
-	// Returns only rules that apply on a day of the range. The first and the last day are
-	// included. A missing date means no limit.
+	// Returns only rules that apply on this day or later. Without it, the range is open.
 	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Returns only rules that apply on this day or earlier. Without it, the range is open.
+	EndDate string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// The number of the page of the wage and work rules of each range of days, from 0.
 	// Requires count.
 	Index *int64 `protobuf:"varint,7,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The number of wage and work rules in a page, at least 1. The default is all.
 	Count *int64 `protobuf:"varint,8,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	// Whether base wages are left out.
+	// Whether base wages are left out. The default is false.
 	OverridesOnly *bool `protobuf:"varint,9,opt,name=overrides_only,json=overridesOnly,proto3,oneof" json:"overrides_only,omitempty"`
-	// Accepted and has no effect, because wages are always returned as they were entered.
+	// Has no effect, because wages are always returned as they were entered.
 	RawWage       *bool `protobuf:"varint,10,opt,name=raw_wage,json=rawWage,proto3,oneof" json:"raw_wage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -265,10 +269,12 @@ func (x *PersonWageWorkRulesList) GetFailure() *v1.ErrorBody {
 // PersonWageWorkRules holds the rules of one person.
 type PersonWageWorkRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The person, by id or by person number as the qualifier.
+	// The person, by id or by person number as the qualifier. The id has precedence.
 	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	// Accepted, and returned on failures. Every person has one position.
-	Position                    *WageWorkRulePosition          `protobuf:"bytes,4,opt,name=position,proto3" json:"position,omitempty"`
+	// Has no effect, because every person has one position. Failed items of responses repeat it.
+	Position *WageWorkRulePosition `protobuf:"bytes,4,opt,name=position,proto3" json:"position,omitempty"`
+	// The rules, by ranges of days. Required in requests. Absent in responses if the person has
+	// no rules on the days.
 	EffectiveDatedWageWorkRules []*EffectiveDatedWageWorkRules `protobuf:"bytes,5,rep,name=effective_dated_wage_work_rules,json=effectiveDatedWageWorkRules,proto3" json:"effective_dated_wage_work_rules,omitempty"`
 	unknownFields               protoimpl.UnknownFields
 	sizeCache                   protoimpl.SizeCache
@@ -325,11 +331,15 @@ func (x *PersonWageWorkRules) GetEffectiveDatedWageWorkRules() []*EffectiveDated
 	return nil
 }
 
+// WageWorkRulePosition is a position of a person. It has no effect.
 type WageWorkRulePosition struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	ExternalId    string                 `protobuf:"bytes,3,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Has no effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Has no effect.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Has no effect.
+	ExternalId    string `protobuf:"bytes,3,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,20 +399,23 @@ func (x *WageWorkRulePosition) GetExternalId() string {
 // responses, they do not change within the range.
 type EffectiveDatedWageWorkRules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The first day. The default is today.
+	// The first day. The default in requests is today in UTC.
 	EffectiveDate string `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	// The day after the last. 3000-01-01, the default, means no end.
+	// The day after the last; 3000-01-01 means no end, which is the default in requests.
 	ExpirationDate string `protobuf:"bytes,2,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	// The wage per hour in the person's primary job, a decimal number. It cannot be
-	// deleted, only replaced.
-	BaseWage       string `protobuf:"bytes,3,opt,name=base_wage,json=baseWage,proto3" json:"base_wage,omitempty"`
-	DeleteBaseWage *bool  `protobuf:"varint,4,opt,name=delete_base_wage,json=deleteBaseWage,proto3,oneof" json:"delete_base_wage,omitempty"`
-	// Refused, because persons have no base work rule. Deletion of the missing rule has no
-	// effect.
-	BaseWorkRule       *v1.Ref `protobuf:"bytes,5,opt,name=base_work_rule,json=baseWorkRule,proto3" json:"base_work_rule,omitempty"`
-	DeleteBaseWorkRule *bool   `protobuf:"varint,6,opt,name=delete_base_work_rule,json=deleteBaseWorkRule,proto3,oneof" json:"delete_base_work_rule,omitempty"`
-	// Read only: the number of wage and work rules on all pages.
-	TotalElements *int32                  `protobuf:"varint,7,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	// The wage of an hour in the person's primary job, as text: a decimal number that is 0 or
+	// more. It cannot be deleted, only replaced.
+	BaseWage string `protobuf:"bytes,3,opt,name=base_wage,json=baseWage,proto3" json:"base_wage,omitempty"`
+	// True is refused, because a base wage cannot be deleted. Not returned.
+	DeleteBaseWage *bool `protobuf:"varint,4,opt,name=delete_base_wage,json=deleteBaseWage,proto3,oneof" json:"delete_base_wage,omitempty"`
+	// Refused, because persons have no base work rule. Not returned.
+	BaseWorkRule *v1.Ref `protobuf:"bytes,5,opt,name=base_work_rule,json=baseWorkRule,proto3" json:"base_work_rule,omitempty"`
+	// Has no effect, because persons have no base work rule. Not returned.
+	DeleteBaseWorkRule *bool `protobuf:"varint,6,opt,name=delete_base_work_rule,json=deleteBaseWorkRule,proto3,oneof" json:"delete_base_work_rule,omitempty"`
+	// Only in responses: the number of wage and work rules on all pages. Ignored in requests.
+	TotalElements *int32 `protobuf:"varint,7,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	// The wages and work rules by job. A request needs wageWorkRules or baseWage in one of its
+	// ranges.
 	WageWorkRules []*WageWorkRuleOverride `protobuf:"bytes,8,rep,name=wage_work_rules,json=wageWorkRules,proto3" json:"wage_work_rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -498,13 +511,15 @@ func (x *EffectiveDatedWageWorkRules) GetWageWorkRules() []*WageWorkRuleOverride
 // removes the existing override of the job on the days.
 type WageWorkRuleOverride struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The job, as a location. The qualifier is its path.
+	// The job, by id or by path as the qualifier. It is a location that has a job. A path may be
+	// sent before its location exists. In responses, the id is absent if the path names no
+	// location today.
 	Job *v1.Ref `protobuf:"bytes,1,opt,name=job,proto3" json:"job,omitempty"`
-	// The wage per hour, a decimal number that is not negative.
+	// The wage of an hour in the job, as text: a decimal number that is 0 or more.
 	Wage string `protobuf:"bytes,2,opt,name=wage,proto3" json:"wage,omitempty"`
-	// The work rule, by its name as the qualifier.
+	// The work rule, by its name as the qualifier. Requests need the qualifier.
 	WorkRule *v1.Ref `protobuf:"bytes,3,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
-	// Accepted and has no effect.
+	// Has no effect. Not returned.
 	Version       *int32 `protobuf:"varint,4,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -653,13 +668,13 @@ var File_rotaloom_commons_v1_wage_work_rule_proto protoreflect.FileDescriptor
 
 const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"\x97\x01\n" +
-	"\x1dMultiReadWageWorkRulesRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereR\x05where\x12\x19\n" +
+	"(rotaloom/commons/v1/wage_work_rule.proto\x12\x13rotaloom.commons.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a rotaloom/commons/v1/person.proto\x1a!rotaloom/options/v1/options.proto\"\x9f\x01\n" +
+	"\x1dMultiReadWageWorkRulesRequest\x12D\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.commons.v1.WageWorkRuleWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12\x19\n" +
 	"\x05after\x18\x02 \x01(\tH\x00R\x05after\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\b\n" +
-	"\x06_after\"\xb2\x05\n" +
-	"\x11WageWorkRuleWhere\x12B\n" +
-	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionR\temployees\x12#\n" +
+	"\x06_after\"\xba\x05\n" +
+	"\x11WageWorkRuleWhere\x12J\n" +
+	"\temployees\x18\x01 \x01(\v2$.rotaloom.commons.v1.PersonCriterionB\x06\xa2\xbb\x18\x02h\x01R\temployees\x12#\n" +
 	"\rsnapshot_date\x18\x02 \x01(\tR\fsnapshotDate\x121\n" +
 	"\x12only_active_person\x18\x03 \x01(\bH\x00R\x10onlyActivePerson\x88\x01\x01\x12P\n" +
 	"\x11hyper_find_filter\x18\x04 \x01(\v2$.rotaloom.commons.v1.HyperFindFilterR\x0fhyperFindFilter\x12%\n" +
@@ -681,9 +696,9 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\x1e\bd\x12\n" +
 	"WCO-101207\x18\x9d\x03 \x01J\temployeesR\apersons\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\apersons\x12\afailure\"\x9e\x02\n" +
-	"\x13PersonWageWorkRules\x123\n" +
-	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12E\n" +
+	"\apersons\x12\afailure\"\xa6\x02\n" +
+	"\x13PersonWageWorkRules\x12;\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\bemployee\x12E\n" +
 	"\bposition\x18\x04 \x01(\v2).rotaloom.commons.v1.WageWorkRulePositionR\bposition\x12v\n" +
 	"\x1feffective_dated_wage_work_rules\x18\x05 \x03(\v20.rotaloom.commons.v1.EffectiveDatedWageWorkRulesR\x1beffectiveDatedWageWorkRules:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"g\n" +
 	"\x14WageWorkRulePosition\x12\x13\n" +
@@ -703,9 +718,9 @@ const file_rotaloom_commons_v1_wage_work_rule_proto_rawDesc = "" +
 	"\x0fwage_work_rules\x18\b \x03(\v2).rotaloom.commons.v1.WageWorkRuleOverrideR\rwageWorkRulesB\x13\n" +
 	"\x11_delete_base_wageB\x18\n" +
 	"\x16_delete_base_work_ruleB\x11\n" +
-	"\x0f_total_elements\"\xbe\x01\n" +
-	"\x14WageWorkRuleOverride\x12)\n" +
-	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12\x1a\n" +
+	"\x0f_total_elements\"\xc6\x01\n" +
+	"\x14WageWorkRuleOverride\x121\n" +
+	"\x03job\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\x03job\x12\x1a\n" +
 	"\x04wage\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x028\x01R\x04wage\x124\n" +
 	"\twork_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12\x1d\n" +
 	"\aversion\x18\x04 \x01(\x05H\x00R\aversion\x88\x01\x01B\n" +

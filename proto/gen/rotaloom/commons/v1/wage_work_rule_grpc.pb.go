@@ -32,8 +32,8 @@ const (
 //
 // WageWorkRuleService manages the wages and work rules of persons by job.
 type WageWorkRuleServiceClient interface {
-	// Retrieves the wage and work rules of up to 1,000 persons, in the order of the
-	// request. Unknown persons fail separately; the status is 207 if some items failed.
+	// Retrieves the wage and work rules of up to 100 persons, in the order of the request.
+	// Unknown persons fail separately; the status is 207 if some items failed.
 	MultiReadWageWorkRules(ctx context.Context, in *MultiReadWageWorkRulesRequest, opts ...grpc.CallOption) (*PersonWageWorkRulesList, error)
 	// Creates or changes wage and work rules of up to 100 persons. A sent rule replaces the
 	// person's existing rules for the job on its days. Each item succeeds or fails
@@ -75,8 +75,8 @@ func (c *wageWorkRuleServiceClient) MultiUpsertWageWorkRules(ctx context.Context
 //
 // WageWorkRuleService manages the wages and work rules of persons by job.
 type WageWorkRuleServiceServer interface {
-	// Retrieves the wage and work rules of up to 1,000 persons, in the order of the
-	// request. Unknown persons fail separately; the status is 207 if some items failed.
+	// Retrieves the wage and work rules of up to 100 persons, in the order of the request.
+	// Unknown persons fail separately; the status is 207 if some items failed.
 	MultiReadWageWorkRules(context.Context, *MultiReadWageWorkRulesRequest) (*PersonWageWorkRulesList, error)
 	// Creates or changes wage and work rules of up to 100 persons. A sent rule replaces the
 	// person's existing rules for the job on its days. Each item succeeds or fails

@@ -27,12 +27,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// ReadAuditEventsRequest selects a page of the audit log.
 type ReadAuditEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *AuditEventFilter      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The conditions that the events match, all of them. Without it, all events are
+	// returned.
+	Where *AuditEventFilter `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	// The size of a page, 1 to 1,000. The default is 100.
 	Count *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	// Continues with the next page: the value of "next" in the previous response.
+	// Continues with the next page: the value of "next" in the previous response. The
+	// default is the first page.
 	After         string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -92,18 +96,18 @@ func (x *ReadAuditEventsRequest) GetAfter() string {
 // AuditEventFilter selects events. An absent condition selects all.
 type AuditEventFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The earliest time, included, in UTC.
+	// The earliest time, included: YYYY-MM-DDTHH:MM:SS in UTC.
 	StartDateTime string `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	// The latest time, excluded, in UTC.
+	// The latest time, excluded: YYYY-MM-DDTHH:MM:SS in UTC.
 	EndDateTime string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	UserName    string `protobuf:"bytes,3,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
+	// The name of the user, exactly as in events.
+	UserName string `protobuf:"bytes,3,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
 	// The full operation name as in events, or only the part after the slash:
 	// "CreatePerson".
 	Operation string `protobuf:"bytes,4,opt,name=operation,proto3" json:"operation,omitempty"`
-	// "ok", or the code of an error.
+	// "ok", or the code of an error, exactly as in events.
 	Outcome string `protobuf:"bytes,5,opt,name=outcome,proto3" json:"outcome,omitempty"`
-	// The service that stored the event: auth, commons, timekeeping, scheduling or
-	// platform.
+	// The service that stored the event.
 	Service       string `protobuf:"bytes,6,opt,name=service,proto3" json:"service,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -181,6 +185,7 @@ func (x *AuditEventFilter) GetService() string {
 	return ""
 }
 
+// ReadAuditEventsResponse is a page of the audit log.
 type ReadAuditEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always present, also if it is empty.
@@ -279,6 +284,7 @@ func (x *AuditEventList) GetEvents() []*AuditEvent {
 	return nil
 }
 
+// AuditEvent is a log-in, a refused request, or a change.
 type AuditEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The time in UTC. For events that happened several times, the first time.
@@ -592,26 +598,30 @@ const file_rotaloom_platform_v1_audit_event_proto_rawDesc = "" +
 	"\x05where\x18\x01 \x01(\v2&.rotaloom.platform.v1.AuditEventFilterR\x05where\x12^\n" +
 	"\x05count\x18\x02 \x01(\x05BC\xa2\xbb\x18?*=\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tAPI-10001*\x1e{name} must be {min} to {max}.H\x00R\x05count\x88\x01\x01\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05afterB\b\n" +
-	"\x06_count\"\xdd\x01\n" +
+	"\x06_count\"\xa1\x02\n" +
 	"\x10AuditEventFilter\x12.\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
 	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12\x1b\n" +
 	"\tuser_name\x18\x03 \x01(\tR\buserName\x12\x1c\n" +
 	"\toperation\x18\x04 \x01(\tR\toperation\x12\x18\n" +
-	"\aoutcome\x18\x05 \x01(\tR\aoutcome\x12\x18\n" +
-	"\aservice\x18\x06 \x01(\tR\aservice\"k\n" +
+	"\aoutcome\x18\x05 \x01(\tR\aoutcome\x12\\\n" +
+	"\aservice\x18\x06 \x01(\tBB\xa2\xbb\x18>b\x04authb\acommonsb\vtimekeepingb\n" +
+	"schedulingb\n" +
+	"recruitingb\bplatformR\aservice\"k\n" +
 	"\x17ReadAuditEventsResponse\x12<\n" +
 	"\x06events\x18\x01 \x01(\v2$.rotaloom.platform.v1.AuditEventListR\x06events\x12\x12\n" +
 	"\x04next\x18\x02 \x01(\tR\x04next\"X\n" +
 	"\x0eAuditEventList\x128\n" +
 	"\x06events\x18\x01 \x03(\v2 .rotaloom.platform.v1.AuditEventR\x06events:\f\xa2\xbb\x18\b\n" +
-	"\x06events\"\xe9\x02\n" +
+	"\x06events\"\xad\x03\n" +
 	"\n" +
 	"AuditEvent\x12\x1b\n" +
 	"\tdate_time\x18\x01 \x01(\tR\bdateTime\x12\x1b\n" +
 	"\tuser_name\x18\x02 \x01(\tR\buserName\x12\x1b\n" +
-	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\x18\n" +
-	"\aservice\x18\x04 \x01(\tR\aservice\x12\x1b\n" +
+	"\tclient_id\x18\x03 \x01(\tR\bclientId\x12\\\n" +
+	"\aservice\x18\x04 \x01(\tBB\xa2\xbb\x18>b\x04authb\acommonsb\vtimekeepingb\n" +
+	"schedulingb\n" +
+	"recruitingb\bplatformR\aservice\x12\x1b\n" +
 	"\tcalled_by\x18\x05 \x01(\tR\bcalledBy\x12\x1c\n" +
 	"\toperation\x18\x06 \x01(\tR\toperation\x12\x18\n" +
 	"\aobjects\x18\a \x03(\tR\aobjects\x12\x1d\n" +

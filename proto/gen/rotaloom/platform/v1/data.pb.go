@@ -27,17 +27,28 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// MultiReadDataRequest selects rows, columns and days, and the page and the form of the
+// response.
 type MultiReadDataRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Select  []*DataSelect          `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	From    *DataFrom              `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
-	Where   []*DataFilter          `protobuf:"bytes,3,rep,name=where,proto3" json:"where,omitempty"`
-	GroupBy []*DataGroup           `protobuf:"bytes,4,rep,name=group_by,json=groupBy,proto3" json:"group_by,omitempty"`
-	SortBy  []*DataSort            `protobuf:"bytes,5,rep,name=sort_by,json=sortBy,proto3" json:"sort_by,omitempty"`
-	Options *DataOptions           `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
-	// The number of the page, from 0, and the number of rows in a page. If count is absent,
-	// all rows are on one page.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The columns of the response.
+	Select []*DataSelect `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// The view, its rows and the days.
+	From *DataFrom `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	// Filters, joined by AND. By default, all rows are returned.
+	Where []*DataFilter `protobuf:"bytes,3,rep,name=where,proto3" json:"where,omitempty"`
+	// The columns that form groups, and the aggregated columns of the groups. By default,
+	// rows are not grouped.
+	GroupBy []*DataGroup `protobuf:"bytes,4,rep,name=group_by,json=groupBy,proto3" json:"group_by,omitempty"`
+	// The sort keys, the most significant first. Rows without a value come last. By
+	// default, rows have the order of the request.
+	SortBy []*DataSort `protobuf:"bytes,5,rep,name=sort_by,json=sortBy,proto3" json:"sort_by,omitempty"`
+	// Settings of the cache and of the form of the response.
+	Options *DataOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
+	// The number of the page, from 0. The default is 0; without count, there is only page
+	// 0.
 	Index *int64 `protobuf:"varint,7,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// The number of rows, or groups, in a page. By default, all are on one page.
 	Count *int64 `protobuf:"varint,8,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// Pages by cursor, instead of index: "" for the first page, and then the value of
 	// metadata.next in the previous response. The other values of the request stay the same.
@@ -146,8 +157,11 @@ type DataSelect struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Key of a data element.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// The caller's name for the column.
-	Alias         *string         `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	// The caller's name for the column. The attributes of the column have it, and filters
+	// and sort keys can name it.
+	Alias *string `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	// The parameters of the data element, by key. The data dictionary lists the parameters
+	// that an element needs.
 	Properties    []*DataProperty `protobuf:"bytes,3,rep,name=properties,proto3" json:"properties,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -204,11 +218,17 @@ func (x *DataSelect) GetProperties() []*DataProperty {
 	return nil
 }
 
+// DataProperty is a parameter of a data element, or a location type.
 type DataProperty struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Value         string                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
-	SdmKey        string                 `protobuf:"bytes,3,opt,name=sdm_key,json=sdmKey,proto3" json:"sdm_key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key of the parameter, in any case; for a location type, its id as text.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The value of the parameter. In the data dictionary, its meaning; for a location type,
+	// its name.
+	Value string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
+	// The persistent id of a location type. rollupBy names a location type by key or else
+	// by sdmKey or value. Ignored in select.
+	SdmKey        string `protobuf:"bytes,3,opt,name=sdm_key,json=sdmKey,proto3" json:"sdm_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,15 +284,20 @@ func (x *DataProperty) GetSdmKey() string {
 	return ""
 }
 
+// DataFrom selects the view, its rows and the days.
 type DataFrom struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 0 EMP, 1 ORGANIZATION, 2 EMP_TIME_SERIES, 3 ORGANIZATION_TIME_SERIES; the
-	// number or the name.
-	View             string           `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
-	ViewPresentation string           `protobuf:"bytes,2,opt,name=view_presentation,json=viewPresentation,proto3" json:"view_presentation,omitempty"`
-	EmployeeSet      *DataEmployeeSet `protobuf:"bytes,3,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
-	LocationSet      *DataLocationSet `protobuf:"bytes,4,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
-	// Refused, because the product has no work units.
+	// The rows of the response, by number or by name in any case: 0 EMP, employees; 1
+	// ORGANIZATION, locations; 2 EMP_TIME_SERIES and 3 ORGANIZATION_TIME_SERIES, these in
+	// each period.
+	View string `protobuf:"bytes,1,opt,name=view,proto3" json:"view,omitempty"`
+	// Has no effect.
+	ViewPresentation string `protobuf:"bytes,2,opt,name=view_presentation,json=viewPresentation,proto3" json:"view_presentation,omitempty"`
+	// The employees and the days. The views 0 and 2 need it; the other views ignore it.
+	EmployeeSet *DataEmployeeSet `protobuf:"bytes,3,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
+	// The locations and the days. The views 1 and 3 need it; the other views ignore it.
+	LocationSet *DataLocationSet `protobuf:"bytes,4,opt,name=location_set,json=locationSet,proto3" json:"location_set,omitempty"`
+	// Has no effect.
 	WorkUnitSet   *structpb.Struct `protobuf:"bytes,5,opt,name=work_unit_set,json=workUnitSet,proto3" json:"work_unit_set,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -343,11 +368,15 @@ func (x *DataFrom) GetWorkUnitSet() *structpb.Struct {
 	return nil
 }
 
+// DataEmployeeSet selects employees, by exactly one of employees and hyperfind.
 type DataEmployeeSet struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// Instead of employees.
-	Hyperfind     *v1.Ref        `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, by id or by person number.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// A hyperfind that finds the employees, by id or by name.
+	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	// The days, at most 365 after the first. Elements without a time are read for the last
+	// day.
 	DateRange     *DataDateRange `protobuf:"bytes,3,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -404,20 +433,23 @@ func (x *DataEmployeeSet) GetDateRange() *DataDateRange {
 	return nil
 }
 
+// DataLocationSet selects locations, by exactly one of locations, savedLocations and
+// hyperfind.
 type DataLocationSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Qualifiers are paths.
+	// The locations, by id or by path as of the last day.
 	Locations *v1.RefList `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
-	// Selects the locations of the primary jobs, on the last day, of the employees that the
-	// query finds.
+	// A hyperfind, by id or by name. It selects the locations of the primary jobs, on the
+	// last day, of the employees that it finds.
 	Hyperfind *v1.Ref `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
-	// A location set of the organisation, instead of locations.
+	// A location set of the organization, by id or by name, as of the last day.
 	SavedLocations *v1.Ref `protobuf:"bytes,3,opt,name=saved_locations,json=savedLocations,proto3" json:"saved_locations,omitempty"`
 	// Location types from the data dictionary. Each location is rolled up to the nearest
 	// location of one of these types: itself or a location above it. If there is none, the
 	// locations of these types below it replace it.
-	RollupBy      []*DataProperty `protobuf:"bytes,4,rep,name=rollup_by,json=rollupBy,proto3" json:"rollup_by,omitempty"`
-	DateRange     *DataDateRange  `protobuf:"bytes,5,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	RollupBy []*DataProperty `protobuf:"bytes,4,rep,name=rollup_by,json=rollupBy,proto3" json:"rollup_by,omitempty"`
+	// The days, at most 365 after the first.
+	DateRange     *DataDateRange `protobuf:"bytes,5,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -490,13 +522,17 @@ func (x *DataLocationSet) GetDateRange() *DataDateRange {
 // DataDateRange has two dates, both included, or a symbolic period. The time of a
 // date-time is ignored.
 type DataDateRange struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	StartDate      string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate        string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	SymbolicPeriod *v1.Ref                `protobuf:"bytes,3,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
-	Options        *DataDateRangeOptions  `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day, YYYY-MM-DD. Needs endDate.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, YYYY-MM-DD, not before startDate.
+	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// A symbolic period, by id or by name. It replaces startDate and endDate.
+	SymbolicPeriod *v1.Ref `protobuf:"bytes,3,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
+	// The increment of time series.
+	Options       *DataDateRangeOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DataDateRange) Reset() {
@@ -557,10 +593,11 @@ func (x *DataDateRange) GetOptions() *DataDateRangeOptions {
 	return nil
 }
 
+// DataDateRangeOptions divides the days of a time series into periods.
 type DataDateRangeOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// For time series: DAY, WEEK, MONTH, QUARTER or PAYPERIOD. The default is DAY. Weeks
-	// and pay periods are the same as in symbolic periods.
+	// The length of the periods of a time series, in any case. The default is DAY. Weeks
+	// and pay periods are the same as in symbolic periods. Other views ignore it.
 	TimeIncrement string `protobuf:"bytes,1,opt,name=time_increment,json=timeIncrement,proto3" json:"time_increment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -605,17 +642,25 @@ func (x *DataDateRangeOptions) GetTimeIncrement() string {
 
 // DataFilter keeps the rows with a matching value. Filters are joined by AND.
 type DataFilter struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Key      string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Alias    *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
-	Operator string                 `protobuf:"bytes,3,opt,name=operator,proto3" json:"operator,omitempty"`
-	// Hours are decimal numbers or have the form HH:MM.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key of the column's data element. Columns that are not selected are permitted.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The alias of a selected column with this key.
+	Alias *string `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	// The operator, in any case. Texts have the equality, BETWEEN, STARTS, LIKE, IN and
+	// NULL operators, and ignore case; "%" in LIKE matches any text. Numbers, dates and
+	// times have the comparisons, BETWEEN and NULL. Booleans have ALL, YES and NO. A row
+	// without a value matches only IS_NULL and ALL.
+	Operator string `protobuf:"bytes,3,opt,name=operator,proto3" json:"operator,omitempty"`
+	// The values of the operator: two for BETWEEN and NOT_BETWEEN, 1 to 1,000 for IN and
+	// NOT_IN, none for IS_NULL, IS_NOT_NULL, ALL, YES and NO, and one for the others. Dates
+	// are YYYY-MM-DD; hours are decimal numbers or have the form HH:MM.
 	Values []string `protobuf:"bytes,4,rep,name=values,proto3" json:"values,omitempty"`
-	// Instead of values.
+	// The values of the operator, used instead of values.
 	RawValues []string `protobuf:"bytes,5,rep,name=raw_values,json=rawValues,proto3" json:"raw_values,omitempty"`
-	// A value or a list of values, instead of values.
+	// A value or a list of values, instead of values and rawValues.
 	Value *structpb.Value `protobuf:"bytes,6,opt,name=value,proto3" json:"value,omitempty"`
-	// The alias of a selected column or, if no column has it, a key. Used instead of key
+	// The alias of a selected column or, if no column has it, a key. Used only without key
 	// and alias.
 	ColumnName    string `protobuf:"bytes,7,opt,name=column_name,json=columnName,proto3" json:"column_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -705,9 +750,12 @@ func (x *DataFilter) GetColumnName() string {
 // groups.
 type DataGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Alias *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
-	// SUM, AVG, MIN, MAX or COUNT.
+	// The key of the column's data element.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The alias of a selected column with this key.
+	Alias *string `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	// The aggregation of the column, in any case. SUM and AVG need numbers. By default,
+	// rows with the same value form a group.
 	Operation     string `protobuf:"bytes,3,opt,name=operation,proto3" json:"operation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -764,13 +812,17 @@ func (x *DataGroup) GetOperation() string {
 	return ""
 }
 
+// DataSort is a sort key. If rows are grouped, it must be a column of groupBy.
 type DataSort struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Alias *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
-	// ASC or DESC, in any case. The default is DESC.
+	// The key of the column's data element.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The alias of a column with this key.
+	Alias *string `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	// The direction, in any case. The default is DESC.
 	SortDirection string `protobuf:"bytes,3,opt,name=sort_direction,json=sortDirection,proto3" json:"sort_direction,omitempty"`
-	// Instead of key and alias, as in filters.
+	// The alias of a selected column or, if no column has it, a key. Used only without key
+	// and alias.
 	ColumnName    string `protobuf:"bytes,4,opt,name=column_name,json=columnName,proto3" json:"column_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -834,28 +886,35 @@ func (x *DataSort) GetColumnName() string {
 	return ""
 }
 
+// DataOptions has settings of the cache and of the form of the response.
 type DataOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of the result in the cache.
-	RequestTag          *string `protobuf:"bytes,1,opt,name=request_tag,json=requestTag,proto3,oneof" json:"request_tag,omitempty"`
+	// The name of the result in the cache. A later request with the same tag that differs
+	// only in its page gets the cached result, for 5 minutes unless the operator sets
+	// another time. Without a tag, the data are always read.
+	RequestTag *string `protobuf:"bytes,1,opt,name=request_tag,json=requestTag,proto3,oneof" json:"request_tag,omitempty"`
+	// A second part of the name of the result in the cache. Without requestTag, it has no
+	// effect.
 	SecondaryRequestTag *string `protobuf:"bytes,2,opt,name=secondary_request_tag,json=secondaryRequestTag,proto3,oneof" json:"secondary_request_tag,omitempty"`
-	// Whether to read the data again instead of using the cache.
+	// Whether to read the data again instead of using the cache. The default is false.
 	Refresh *bool `protobuf:"varint,3,opt,name=refresh,proto3,oneof" json:"refresh,omitempty"`
 	// Whether summaryListDisplay of the root and of each group has the totals of its rows.
+	// The default is false.
 	IncludeColumnTotals *bool `protobuf:"varint,4,opt,name=include_column_totals,json=includeColumnTotals,proto3,oneof" json:"include_column_totals,omitempty"`
-	// The key of an earlier response. Accepted and has no effect.
+	// Has no effect.
 	MetadataKey *string `protobuf:"bytes,5,opt,name=metadata_key,json=metadataKey,proto3,oneof" json:"metadata_key,omitempty"`
-	// TREE or GRID: whether groups contain their rows. The default is TREE.
+	// Whether groups contain their rows (TREE) or not (GRID), in any case. The default is
+	// TREE.
 	ResponseType string `protobuf:"bytes,6,opt,name=response_type,json=responseType,proto3" json:"response_type,omitempty"`
-	// DAY_OF_WEEK, LONG_DATE, DAY_OF_WEEK_LONGDATE, WEEK_NUMBER,
-	// WEEK_NUMBER_LONG_DATERANGE, LONG_DATERANGE, MONTH_NAME, MONTH_SHORTNAME,
-	// MONTH_LONG_DATERANGE or QUARTER_NAME.
+	// The form of the labels of periods in time series, in any case. The default is
+	// LONG_DATE, the first day.
 	TimeIncrementFormat string `protobuf:"bytes,7,opt,name=time_increment_format,json=timeIncrementFormat,proto3" json:"time_increment_format,omitempty"`
-	// Accepted and has no effect.
-	IsLegacyResponse *bool            `protobuf:"varint,8,opt,name=is_legacy_response,json=isLegacyResponse,proto3,oneof" json:"is_legacy_response,omitempty"`
-	Extended         *structpb.Struct `protobuf:"bytes,9,opt,name=extended,proto3" json:"extended,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Has no effect.
+	IsLegacyResponse *bool `protobuf:"varint,8,opt,name=is_legacy_response,json=isLegacyResponse,proto3,oneof" json:"is_legacy_response,omitempty"`
+	// Has no effect.
+	Extended      *structpb.Struct `protobuf:"bytes,9,opt,name=extended,proto3" json:"extended,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DataOptions) Reset() {
@@ -951,10 +1010,12 @@ func (x *DataOptions) GetExtended() *structpb.Struct {
 	return nil
 }
 
+// MultiReadDataResponse has a page of the data, and the elements that could not be read.
 type MultiReadDataResponse struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Metadata *DataMetadata          `protobuf:"bytes,1,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// Empty if no data could be read.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of rows, the state of the cache, and the errors.
+	Metadata *DataMetadata `protobuf:"bytes,1,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// The root. Its children are the rows or groups. Empty if no data could be read.
 	Data          *DataNode `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1004,22 +1065,33 @@ func (x *MultiReadDataResponse) GetData() *DataNode {
 	return nil
 }
 
+// DataMetadata describes the data of a response. Numbers are texts.
 type DataMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The time of the read. It does not change while the response comes from the cache.
-	LastRefreshed       string `protobuf:"bytes,1,opt,name=last_refreshed,json=lastRefreshed,proto3" json:"last_refreshed,omitempty"`
+	// The time of the read in UTC, with Z. It does not change while the response comes from
+	// the cache.
+	LastRefreshed string `protobuf:"bytes,1,opt,name=last_refreshed,json=lastRefreshed,proto3" json:"last_refreshed,omitempty"`
+	// The time in UTC, with Z, until which the cache keeps the result. Absent if the result
+	// is not cached.
 	CacheExpirationTime string `protobuf:"bytes,2,opt,name=cache_expiration_time,json=cacheExpirationTime,proto3" json:"cache_expiration_time,omitempty"`
-	// Rows on this page.
-	NumNodes    string `protobuf:"bytes,3,opt,name=num_nodes,json=numNodes,proto3" json:"num_nodes,omitempty"`
+	// The number of rows, or groups, on this page.
+	NumNodes string `protobuf:"bytes,3,opt,name=num_nodes,json=numNodes,proto3" json:"num_nodes,omitempty"`
+	// The id of the result. It does not change while the response comes from the cache.
 	MetadataKey string `protobuf:"bytes,4,opt,name=metadata_key,json=metadataKey,proto3" json:"metadata_key,omitempty"`
 	// The request tag, or a generated name of the result.
 	CacheKey string `protobuf:"bytes,5,opt,name=cache_key,json=cacheKey,proto3" json:"cache_key,omitempty"`
-	// Rows on all pages.
-	TotalNodes    string       `protobuf:"bytes,6,opt,name=total_nodes,json=totalNodes,proto3" json:"total_nodes,omitempty"`
-	TotalElements string       `protobuf:"bytes,7,opt,name=total_elements,json=totalElements,proto3" json:"total_elements,omitempty"`
-	CurrencyCode  string       `protobuf:"bytes,8,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
-	NotCached     *bool        `protobuf:"varint,9,opt,name=not_cached,json=notCached,proto3,oneof" json:"not_cached,omitempty"`
-	Errors        []*DataError `protobuf:"bytes,10,rep,name=errors,proto3" json:"errors,omitempty"`
+	// The number of rows, or groups, on all pages.
+	TotalNodes string `protobuf:"bytes,6,opt,name=total_nodes,json=totalNodes,proto3" json:"total_nodes,omitempty"`
+	// The number of rows, or groups, on all pages, as in totalNodes.
+	TotalElements string `protobuf:"bytes,7,opt,name=total_elements,json=totalElements,proto3" json:"total_elements,omitempty"`
+	// Never present, because data elements have no currency.
+	CurrencyCode string `protobuf:"bytes,8,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	// True if the result is not in the cache, because it is incomplete or too large.
+	// Otherwise absent.
+	NotCached *bool `protobuf:"varint,9,opt,name=not_cached,json=notCached,proto3,oneof" json:"not_cached,omitempty"`
+	// An item for the elements that could not be read; absent if all could be read. The
+	// other elements are returned.
+	Errors []*DataError `protobuf:"bytes,10,rep,name=errors,proto3" json:"errors,omitempty"`
 	// With "after" only: its value for the next page; absent on the last page.
 	Next          string `protobuf:"bytes,11,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1133,11 +1205,15 @@ func (x *DataMetadata) GetNext() string {
 	return ""
 }
 
+// DataError names data elements that could not be read.
 type DataError struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Detail        []*DataErrorDetail     `protobuf:"bytes,3,rep,name=detail,proto3" json:"detail,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code of the error.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// A text for people that is the same for all elements.
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// The elements, each with the reason.
+	Detail        []*DataErrorDetail `protobuf:"bytes,3,rep,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1193,10 +1269,14 @@ func (x *DataError) GetDetail() []*DataErrorDetail {
 	return nil
 }
 
+// DataErrorDetail is a data element that could not be read.
 type DataErrorDetail struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DataElement   *DataElementName       `protobuf:"bytes,1,opt,name=data_element,json=dataElement,proto3" json:"data_element,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The data element.
+	DataElement *DataElementName `protobuf:"bytes,1,opt,name=data_element,json=dataElement,proto3" json:"data_element,omitempty"`
+	// The reason, for people: a limit of the data provider, a missing permission, or a
+	// provider that did not respond.
+	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1245,9 +1325,11 @@ func (x *DataErrorDetail) GetMessage() string {
 	return ""
 }
 
+// DataElementName names a data element.
 type DataElementName struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key of the data element.
+	Key           string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1292,17 +1374,27 @@ func (x *DataElementName) GetKey() string {
 // DataNode is a row, a group of rows, or the root of all.
 type DataNode struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Ids by entity, as text.
+	// The ids of the node, as texts, by kind: ROOT (-1), PEOPLE (the employee), LOCATION,
+	// GROUP (its number) and, in time series, DAY (the first day of the period).
 	Key *structpb.Struct `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// {id, qualifier} by entity.
-	CoreEntityKey      *structpb.Struct `protobuf:"bytes,2,opt,name=core_entity_key,json=coreEntityKey,proto3" json:"core_entity_key,omitempty"`
-	Attributes         *DataAttributes  `protobuf:"bytes,3,opt,name=attributes,proto3" json:"attributes,omitempty"`
-	Children           *DataNodes       `protobuf:"bytes,4,opt,name=children,proto3" json:"children,omitempty"`
-	SummaryListDisplay *DataSummaries   `protobuf:"bytes,5,opt,name=summary_list_display,json=summaryListDisplay,proto3" json:"summary_list_display,omitempty"`
-	RootEntity         string           `protobuf:"bytes,6,opt,name=root_entity,json=rootEntity,proto3" json:"root_entity,omitempty"`
-	CustomProperties   *structpb.Struct `protobuf:"bytes,7,opt,name=custom_properties,json=customProperties,proto3" json:"custom_properties,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// The references {id, qualifier} of the node, by kind: EMP or ORG and, in time series,
+	// DAY, with the label of the period as qualifier. Empty for the root and for groups.
+	CoreEntityKey *structpb.Struct `protobuf:"bytes,2,opt,name=core_entity_key,json=coreEntityKey,proto3" json:"core_entity_key,omitempty"`
+	// The values, one for each column in the order of select. For groups, the columns of
+	// groupBy.
+	Attributes *DataAttributes `protobuf:"bytes,3,opt,name=attributes,proto3" json:"attributes,omitempty"`
+	// The rows of the root or, if they are grouped, the groups. Groups have their rows
+	// unless responseType is GRID.
+	Children *DataNodes `protobuf:"bytes,4,opt,name=children,proto3" json:"children,omitempty"`
+	// With includeColumnTotals, the totals of the columns over the rows of the root or
+	// group; otherwise empty.
+	SummaryListDisplay *DataSummaries `protobuf:"bytes,5,opt,name=summary_list_display,json=summaryListDisplay,proto3" json:"summary_list_display,omitempty"`
+	// The kind of the node.
+	RootEntity string `protobuf:"bytes,6,opt,name=root_entity,json=rootEntity,proto3" json:"root_entity,omitempty"`
+	// Always empty.
+	CustomProperties *structpb.Struct `protobuf:"bytes,7,opt,name=custom_properties,json=customProperties,proto3" json:"custom_properties,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *DataNode) Reset() {
@@ -1475,8 +1567,10 @@ func (x *DataAttributes) GetAttributes() []*DataAttribute {
 // DataAttribute is a value. A missing value has neither form.
 type DataAttribute struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Key   string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Alias *string                `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
+	// The key of the data element.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The alias of the column in the request; absent if it has none.
+	Alias *string `protobuf:"bytes,2,opt,name=alias,proto3,oneof" json:"alias,omitempty"`
 	// The neutral form: numbers with a decimal point, dates as YYYY-MM-DD.
 	RawValue *string `protobuf:"bytes,3,opt,name=raw_value,json=rawValue,proto3,oneof" json:"raw_value,omitempty"`
 	// The form for display.
@@ -1590,13 +1684,19 @@ func (x *DataSummaries) GetSummaries() []*DataSummary {
 // DataSummary has the number of values of a column. For numbers, it also has the lowest,
 // highest, average and total value, as text.
 type DataSummary struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Count         *int64                 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	Min           *string                `protobuf:"bytes,3,opt,name=min,proto3,oneof" json:"min,omitempty"`
-	Max           *string                `protobuf:"bytes,4,opt,name=max,proto3,oneof" json:"max,omitempty"`
-	Avg           *string                `protobuf:"bytes,5,opt,name=avg,proto3,oneof" json:"avg,omitempty"`
-	Sum           *string                `protobuf:"bytes,6,opt,name=sum,proto3,oneof" json:"sum,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key of the data element.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The number of rows with a value.
+	Count *int64 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// The lowest value. Only for numbers, if there is a value.
+	Min *string `protobuf:"bytes,3,opt,name=min,proto3,oneof" json:"min,omitempty"`
+	// The highest value. Only for numbers, if there is a value.
+	Max *string `protobuf:"bytes,4,opt,name=max,proto3,oneof" json:"max,omitempty"`
+	// The mean of the values. Only for numbers, if there is a value.
+	Avg *string `protobuf:"bytes,5,opt,name=avg,proto3,oneof" json:"avg,omitempty"`
+	// The sum of the values. Only for numbers, if there is a value.
+	Sum           *string `protobuf:"bytes,6,opt,name=sum,proto3,oneof" json:"sum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1677,11 +1777,11 @@ var File_rotaloom_platform_v1_data_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\n" +
-	"\x1frotaloom/platform/v1/data.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xe5\x05\n" +
-	"\x14MultiReadDataRequest\x12b\n" +
-	"\x06select\x18\x01 \x03(\v2 .rotaloom.platform.v1.DataSelectB(\xa2\xbb\x18$\n" +
-	"\"\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03 \x01J\rdata elementsR\x06select\x122\n" +
-	"\x04from\x18\x02 \x01(\v2\x1e.rotaloom.platform.v1.DataFromR\x04from\x12Y\n" +
+	"\x1frotaloom/platform/v1/data.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xef\x05\n" +
+	"\x14MultiReadDataRequest\x12d\n" +
+	"\x06select\x18\x01 \x03(\v2 .rotaloom.platform.v1.DataSelectB*\xa2\xbb\x18&\n" +
+	"\"\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03 \x01J\rdata elementsh\x01R\x06select\x12:\n" +
+	"\x04from\x18\x02 \x01(\v2\x1e.rotaloom.platform.v1.DataFromB\x06\xa2\xbb\x18\x02h\x01R\x04from\x12Y\n" +
 	"\x05where\x18\x03 \x03(\v2 .rotaloom.platform.v1.DataFilterB!\xa2\xbb\x18\x1d\n" +
 	"\x1b\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\afiltersR\x05where\x12_\n" +
 	"\bgroup_by\x18\x04 \x03(\v2\x1f.rotaloom.platform.v1.DataGroupB#\xa2\xbb\x18\x1f\n" +
@@ -1708,70 +1808,72 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\fDataProperty\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\x12\x17\n" +
-	"\asdm_key\x18\x03 \x01(\tR\x06sdmKey\"\xe0\x03\n" +
-	"\bDataFrom\x12\x12\n" +
-	"\x04view\x18\x01 \x01(\tR\x04view\x12+\n" +
+	"\asdm_key\x18\x03 \x01(\tR\x06sdmKey\"\xb2\x04\n" +
+	"\bDataFrom\x12d\n" +
+	"\x04view\x18\x01 \x01(\tBP\xa2\xbb\x18Lb\x010b\x011b\x012b\x013b\x03EMPb\fORGANIZATIONb\x0fEMP_TIME_SERIESb\x18ORGANIZATION_TIME_SERIESh\x01R\x04view\x12+\n" +
 	"\x11view_presentation\x18\x02 \x01(\tR\x10viewPresentation\x12H\n" +
 	"\femployee_set\x18\x03 \x01(\v2%.rotaloom.platform.v1.DataEmployeeSetR\vemployeeSet\x12H\n" +
 	"\flocation_set\x18\x04 \x01(\v2%.rotaloom.platform.v1.DataLocationSetR\vlocationSet\x12;\n" +
 	"\rwork_unit_set\x18\x05 \x01(\v2\x17.google.protobuf.StructR\vworkUnitSet:\xc1\x01\xa2\xbb\x18\xbc\x01\x1ax\b\xed\x02\x12\n" +
 	"WCO-112010\x18\x90\x03J\x04daysR\\Service limits are exceeded: days in the request: {actual}, allowed: {max}. Split the range.X\x01\x1a\x1f\b\xf4\x03\x12\n" +
 	"WCO-106194\x18\x9d\x03J\temployeesX\x01\x1a\x1f\b\xac\x02\x12\n" +
-	"WCO-106195\x18\x9d\x03J\tlocationsX\x01\"\xc7\x01\n" +
+	"WCO-106195\x18\x9d\x03J\tlocationsX\x01\"\xcf\x01\n" +
 	"\x0fDataEmployeeSet\x129\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x125\n" +
-	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12B\n" +
+	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12J\n" +
 	"\n" +
-	"date_range\x18\x03 \x01(\v2#.rotaloom.platform.v1.DataDateRangeR\tdateRange\"\xf4\x02\n" +
+	"date_range\x18\x03 \x01(\v2#.rotaloom.platform.v1.DataDateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\"\xfc\x02\n" +
 	"\x0fDataLocationSet\x129\n" +
 	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\tlocations\x125\n" +
 	"\thyperfind\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\thyperfind\x12@\n" +
 	"\x0fsaved_locations\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esavedLocations\x12i\n" +
 	"\trollup_by\x18\x04 \x03(\v2\".rotaloom.platform.v1.DataPropertyB(\xa2\xbb\x18$\n" +
-	"\"\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\x0elocation typesR\brollupBy\x12B\n" +
+	"\"\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\x0elocation typesR\brollupBy\x12J\n" +
 	"\n" +
-	"date_range\x18\x05 \x01(\v2#.rotaloom.platform.v1.DataDateRangeR\tdateRange\"\xf1\x01\n" +
+	"date_range\x18\x05 \x01(\v2#.rotaloom.platform.v1.DataDateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\"\xf1\x01\n" +
 	"\rDataDateRange\x12.\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tB\x0f\xa2\xbb\x18\v\"\tStartDateR\tstartDate\x12(\n" +
 	"\bend_date\x18\x02 \x01(\tB\r\xa2\xbb\x18\t\"\aEndDateR\aendDate\x12@\n" +
 	"\x0fsymbolic_period\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0esymbolicPeriod\x12D\n" +
-	"\aoptions\x18\x04 \x01(\v2*.rotaloom.platform.v1.DataDateRangeOptionsR\aoptions\"=\n" +
-	"\x14DataDateRangeOptions\x12%\n" +
-	"\x0etime_increment\x18\x01 \x01(\tR\rtimeIncrement\"\xed\x01\n" +
+	"\aoptions\x18\x04 \x01(\v2*.rotaloom.platform.v1.DataDateRangeOptionsR\aoptions\"i\n" +
+	"\x14DataDateRangeOptions\x12Q\n" +
+	"\x0etime_increment\x18\x01 \x01(\tB*\xa2\xbb\x18&b\x03DAYb\x04WEEKb\x05MONTHb\aQUARTERb\tPAYPERIODR\rtimeIncrement\"\xc9\x03\n" +
 	"\n" +
 	"DataFilter\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
-	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x12\x1a\n" +
-	"\boperator\x18\x03 \x01(\tR\boperator\x12\x16\n" +
+	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x12\xf5\x01\n" +
+	"\boperator\x18\x03 \x01(\tB\xd8\x01\xa2\xbb\x18\xd3\x01b\bEQUAL_TOb\fNOT_EQUAL_TOb\fGREATER_THANb\tLESS_THANb\x18GREATER_THAN_OR_EQUAL_TOb\x15LESS_THAN_OR_EQUAL_TOb\aBETWEENb\vNOT_BETWEENb\vSTARTS_WITHb\n" +
+	"NOT_STARTSb\x04LIKEb\bNOT_LIKEb\x02INb\x06NOT_INb\aIS_NULLb\vIS_NOT_NULLb\x03ALLb\x03YESb\x02NOh\x01R\boperator\x12\x16\n" +
 	"\x06values\x18\x04 \x03(\tR\x06values\x12\x1d\n" +
 	"\n" +
 	"raw_values\x18\x05 \x03(\tR\trawValues\x124\n" +
 	"\x05value\x18\x06 \x01(\v2\x16.google.protobuf.ValueB\x06\xa2\xbb\x18\x02\x18\x01R\x05value\x12\x1f\n" +
 	"\vcolumn_name\x18\a \x01(\tR\n" +
 	"columnNameB\b\n" +
-	"\x06_alias\"`\n" +
-	"\tDataGroup\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
-	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x12\x1c\n" +
-	"\toperation\x18\x03 \x01(\tR\toperationB\b\n" +
 	"\x06_alias\"\x89\x01\n" +
+	"\tDataGroup\x12\x18\n" +
+	"\x03key\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x03key\x12\x19\n" +
+	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x12=\n" +
+	"\toperation\x18\x03 \x01(\tB\x1f\xa2\xbb\x18\x1bb\x03SUMb\x03AVGb\x03MINb\x03MAXb\x05COUNTR\toperationB\b\n" +
+	"\x06_alias\"\x9a\x01\n" +
 	"\bDataSort\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
-	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x12%\n" +
-	"\x0esort_direction\x18\x03 \x01(\tR\rsortDirection\x12\x1f\n" +
+	"\x05alias\x18\x02 \x01(\tH\x00R\x05alias\x88\x01\x01\x126\n" +
+	"\x0esort_direction\x18\x03 \x01(\tB\x0f\xa2\xbb\x18\vb\x03ASCb\x04DESCR\rsortDirection\x12\x1f\n" +
 	"\vcolumn_name\x18\x04 \x01(\tR\n" +
 	"columnNameB\b\n" +
-	"\x06_alias\"\xb8\x04\n" +
+	"\x06_alias\"\xfb\x05\n" +
 	"\vDataOptions\x12$\n" +
 	"\vrequest_tag\x18\x01 \x01(\tH\x00R\n" +
 	"requestTag\x88\x01\x01\x127\n" +
 	"\x15secondary_request_tag\x18\x02 \x01(\tH\x01R\x13secondaryRequestTag\x88\x01\x01\x12\x1d\n" +
 	"\arefresh\x18\x03 \x01(\bH\x02R\arefresh\x88\x01\x01\x127\n" +
 	"\x15include_column_totals\x18\x04 \x01(\bH\x03R\x13includeColumnTotals\x88\x01\x01\x129\n" +
-	"\fmetadata_key\x18\x05 \x01(\tB\x11\xa2\xbb\x18\r\"\vmetadatakeyH\x04R\vmetadataKey\x88\x01\x01\x12#\n" +
-	"\rresponse_type\x18\x06 \x01(\tR\fresponseType\x122\n" +
-	"\x15time_increment_format\x18\a \x01(\tR\x13timeIncrementFormat\x121\n" +
+	"\fmetadata_key\x18\x05 \x01(\tB\x11\xa2\xbb\x18\r\"\vmetadatakeyH\x04R\vmetadataKey\x88\x01\x01\x125\n" +
+	"\rresponse_type\x18\x06 \x01(\tB\x10\xa2\xbb\x18\fb\x04TREEb\x04GRIDR\fresponseType\x12\xe2\x01\n" +
+	"\x15time_increment_format\x18\a \x01(\tB\xad\x01\xa2\xbb\x18\xa8\x01b\vDAY_OF_WEEKb\tLONG_DATEb\x14DAY_OF_WEEK_LONGDATEb\vWEEK_NUMBERb\x1aWEEK_NUMBER_LONG_DATERANGEb\x0eLONG_DATERANGEb\n" +
+	"MONTH_NAMEb\x0fMONTH_SHORTNAMEb\x14MONTH_LONG_DATERANGEb\fQUARTER_NAMER\x13timeIncrementFormat\x121\n" +
 	"\x12is_legacy_response\x18\b \x01(\bH\x05R\x10isLegacyResponse\x88\x01\x01\x123\n" +
 	"\bextended\x18\t \x01(\v2\x17.google.protobuf.StructR\bextendedB\x0e\n" +
 	"\f_request_tagB\x18\n" +
@@ -1799,16 +1901,16 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"\x06errors\x18\n" +
 	" \x03(\v2\x1f.rotaloom.platform.v1.DataErrorR\x06errors\x12\x12\n" +
 	"\x04next\x18\v \x01(\tR\x04nextB\r\n" +
-	"\v_not_cached\"x\n" +
-	"\tDataError\x12\x12\n" +
-	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\v_not_cached\"\x8f\x01\n" +
+	"\tDataError\x12)\n" +
+	"\x04code\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x11b\x0fWFM-COMMON-1234R\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12=\n" +
 	"\x06detail\x18\x03 \x03(\v2%.rotaloom.platform.v1.DataErrorDetailR\x06detail\"u\n" +
 	"\x0fDataErrorDetail\x12H\n" +
 	"\fdata_element\x18\x01 \x01(\v2%.rotaloom.platform.v1.DataElementNameR\vdataElement\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"#\n" +
 	"\x0fDataElementName\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\"\xb7\x03\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\"\xdc\x03\n" +
 	"\bDataNode\x12)\n" +
 	"\x03key\x18\x01 \x01(\v2\x17.google.protobuf.StructR\x03key\x12?\n" +
 	"\x0fcore_entity_key\x18\x02 \x01(\v2\x17.google.protobuf.StructR\rcoreEntityKey\x12D\n" +
@@ -1816,8 +1918,8 @@ const file_rotaloom_platform_v1_data_proto_rawDesc = "" +
 	"attributes\x18\x03 \x01(\v2$.rotaloom.platform.v1.DataAttributesR\n" +
 	"attributes\x12;\n" +
 	"\bchildren\x18\x04 \x01(\v2\x1f.rotaloom.platform.v1.DataNodesR\bchildren\x12U\n" +
-	"\x14summary_list_display\x18\x05 \x01(\v2#.rotaloom.platform.v1.DataSummariesR\x12summaryListDisplay\x12\x1f\n" +
-	"\vroot_entity\x18\x06 \x01(\tR\n" +
+	"\x14summary_list_display\x18\x05 \x01(\v2#.rotaloom.platform.v1.DataSummariesR\x12summaryListDisplay\x12D\n" +
+	"\vroot_entity\x18\x06 \x01(\tB#\xa2\xbb\x18\x1fb\x04ROOTb\x06PEOPLEb\bLOCATIONb\x05GROUPR\n" +
 	"rootEntity\x12D\n" +
 	"\x11custom_properties\x18\a \x01(\v2\x17.google.protobuf.StructR\x10customProperties\"N\n" +
 	"\tDataNodes\x124\n" +

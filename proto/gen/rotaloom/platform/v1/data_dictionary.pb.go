@@ -62,8 +62,10 @@ func (*ListDataElementsRequest) Descriptor() ([]byte, []int) {
 }
 
 type MultiReadDataElementsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Keys          []string               `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Keys of data elements, exactly as in the dictionary. An unknown key refuses the
+	// request.
+	Keys          []string `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -149,19 +151,30 @@ func (x *DataElementDefinitionList) GetElements() []*DataElementDefinition {
 	return nil
 }
 
+// DataElementDefinition describes a data element. Elements are part of the product;
+// requests to change one must repeat its definition, and may leave out properties.
 type DataElementDefinition struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Key        string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	Label      string                 `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
-	Active     *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	Deprecated *bool                  `protobuf:"varint,4,opt,name=deprecated,proto3,oneof" json:"deprecated,omitempty"`
-	Categories []string               `protobuf:"bytes,5,rep,name=categories,proto3" json:"categories,omitempty"`
-	// PEOPLE, LOCATION, TK, LEAVE or SCH.
-	DataProvider     string               `protobuf:"bytes,6,opt,name=data_provider,json=dataProvider,proto3" json:"data_provider,omitempty"`
-	CellLevelActions []string             `protobuf:"bytes,7,rep,name=cell_level_actions,json=cellLevelActions,proto3" json:"cell_level_actions,omitempty"`
-	Metadata         *DataElementMetadata `protobuf:"bytes,8,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Properties       []*DataProperty      `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
-	// The meaning of the value.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The key. Requests for data select the element by it.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The name for display, in English.
+	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	// Whether the element can be read. Always true.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// Whether the element will be removed. Always false.
+	Deprecated *bool `protobuf:"varint,4,opt,name=deprecated,proto3,oneof" json:"deprecated,omitempty"`
+	// The groups of elements that the element belongs to.
+	Categories []string `protobuf:"bytes,5,rep,name=categories,proto3" json:"categories,omitempty"`
+	// The provider that reads the element: PEOPLE for persons, LOCATION for locations, TK
+	// for timecards, LEAVE for leave cases, and SCH for schedules.
+	DataProvider string `protobuf:"bytes,6,opt,name=data_provider,json=dataProvider,proto3" json:"data_provider,omitempty"`
+	// Absent in responses. Requests with a value are refused.
+	CellLevelActions []string `protobuf:"bytes,7,rep,name=cell_level_actions,json=cellLevelActions,proto3" json:"cell_level_actions,omitempty"`
+	// The type of the values, and the views that can select the element.
+	Metadata *DataElementMetadata `protobuf:"bytes,8,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// The parameters that requests must give: the key of each, and its meaning as value.
+	Properties []*DataProperty `protobuf:"bytes,9,rep,name=properties,proto3" json:"properties,omitempty"`
+	// The meaning of the value, in English.
 	Description   string `protobuf:"bytes,10,opt,name=description,proto3" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -267,23 +280,33 @@ func (x *DataElementDefinition) GetDescription() string {
 	return ""
 }
 
+// DataElementMetadata describes the values of a data element.
 type DataElementMetadata struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// STRING, NUMBER, BOOLEAN, DATE, DATETIME or TIME.
+	// The type of the values.
 	DataType string `protobuf:"bytes,1,opt,name=data_type,json=dataType,proto3" json:"data_type,omitempty"`
-	// The numbers of the views that can select the element, as text: "0" to "3".
-	Views               []string           `protobuf:"bytes,2,rep,name=views,proto3" json:"views,omitempty"`
-	DisplayPolicy       *DataDisplayPolicy `protobuf:"bytes,3,opt,name=display_policy,json=displayPolicy,proto3" json:"display_policy,omitempty"`
-	Entity              string             `protobuf:"bytes,4,opt,name=entity,proto3" json:"entity,omitempty"`
-	Parameterized       *bool              `protobuf:"varint,5,opt,name=parameterized,proto3,oneof" json:"parameterized,omitempty"`
-	Summarizable        *bool              `protobuf:"varint,6,opt,name=summarizable,proto3,oneof" json:"summarizable,omitempty"`
-	Computable          *bool              `protobuf:"varint,7,opt,name=computable,proto3,oneof" json:"computable,omitempty"`
-	CurrencyConvertible *bool              `protobuf:"varint,8,opt,name=currency_convertible,json=currencyConvertible,proto3,oneof" json:"currency_convertible,omitempty"`
-	Entityfilter        *bool              `protobuf:"varint,9,opt,name=entityfilter,proto3,oneof" json:"entityfilter,omitempty"`
-	Facp                []string           `protobuf:"bytes,10,rep,name=facp,proto3" json:"facp,omitempty"`
-	Licenses            []string           `protobuf:"bytes,11,rep,name=licenses,proto3" json:"licenses,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// The numbers of the views that can select the element, as text.
+	Views []string `protobuf:"bytes,2,rep,name=views,proto3" json:"views,omitempty"`
+	// The sorting, the format and the rounding of the values.
+	DisplayPolicy *DataDisplayPolicy `protobuf:"bytes,3,opt,name=display_policy,json=displayPolicy,proto3" json:"display_policy,omitempty"`
+	// The kind of the rows: PEOPLE, or LOCATION for elements of locations only.
+	Entity string `protobuf:"bytes,4,opt,name=entity,proto3" json:"entity,omitempty"`
+	// True if the element has parameters; otherwise absent.
+	Parameterized *bool `protobuf:"varint,5,opt,name=parameterized,proto3,oneof" json:"parameterized,omitempty"`
+	// True if the values are numbers, which can be added; otherwise absent.
+	Summarizable *bool `protobuf:"varint,6,opt,name=summarizable,proto3,oneof" json:"summarizable,omitempty"`
+	// Absent in responses. Requests with a value are refused.
+	Computable *bool `protobuf:"varint,7,opt,name=computable,proto3,oneof" json:"computable,omitempty"`
+	// Absent in responses. Requests with a value are refused.
+	CurrencyConvertible *bool `protobuf:"varint,8,opt,name=currency_convertible,json=currencyConvertible,proto3,oneof" json:"currency_convertible,omitempty"`
+	// Absent in responses. Requests with a value are refused.
+	Entityfilter *bool `protobuf:"varint,9,opt,name=entityfilter,proto3,oneof" json:"entityfilter,omitempty"`
+	// Absent in responses. Requests with a value are refused.
+	Facp []string `protobuf:"bytes,10,rep,name=facp,proto3" json:"facp,omitempty"`
+	// Absent in responses. Requests with a value are refused.
+	Licenses      []string `protobuf:"bytes,11,rep,name=licenses,proto3" json:"licenses,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DataElementMetadata) Reset() {
@@ -393,13 +416,17 @@ func (x *DataElementMetadata) GetLicenses() []string {
 	return nil
 }
 
+// DataDisplayPolicy describes how the values are sorted and written.
 type DataDisplayPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// DEFAULT, STRING_SORT or NUMBER_SORT.
-	Sort   string `protobuf:"bytes,1,opt,name=sort,proto3" json:"sort,omitempty"`
+	// The order of the values: as texts without regard to case, as numbers, or for DEFAULT
+	// as dates, times or booleans.
+	Sort string `protobuf:"bytes,1,opt,name=sort,proto3" json:"sort,omitempty"`
+	// The format of the values, always DEFAULT.
 	Format string `protobuf:"bytes,2,opt,name=format,proto3" json:"format,omitempty"`
-	// The rounding of numbers, as a number in text: "4" means half up.
-	Round         string `protobuf:"bytes,3,opt,name=round,proto3" json:"round,omitempty"`
+	// The rounding of numbers with decimals: "4" means half up. Absent for other types.
+	Round string `protobuf:"bytes,3,opt,name=round,proto3" json:"round,omitempty"`
+	// The number of decimals, 2, of numbers with decimals. Absent for other types.
 	Scale         *int32 `protobuf:"varint,4,opt,name=scale,proto3,oneof" json:"scale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -545,7 +572,9 @@ func (x *DataLocationTypeList) GetLocationTypes() []*DataProperty {
 
 type GetDataDictionaryMetadataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A list of names, separated by commas.
+	// The parts to return, separated by commas and in any case: dataTypes, views,
+	// sortingPolicies, roundingpolicies, formattingPolicies, categories, dataProviders,
+	// entityDefinitions.
 	Select        string `protobuf:"bytes,1,opt,name=select,proto3" json:"select,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -588,19 +617,28 @@ func (x *GetDataDictionaryMetadataRequest) GetSelect() string {
 	return ""
 }
 
+// DataDictionaryMetadata has the words that definitions of elements use. It has only the
+// requested parts.
 type DataDictionaryMetadata struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	DataTypes *DataNames             `protobuf:"bytes,1,opt,name=data_types,json=dataTypes,proto3" json:"data_types,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The types of values.
+	DataTypes *DataNames `protobuf:"bytes,1,opt,name=data_types,json=dataTypes,proto3" json:"data_types,omitempty"`
 	// "0" EMP, "1" ORGANIZATION, "2" EMP_TIME_SERIES, "3" ORGANIZATION_TIME_SERIES.
-	Views              *DataNames `protobuf:"bytes,2,opt,name=views,proto3" json:"views,omitempty"`
-	SortPolicies       *DataNames `protobuf:"bytes,3,opt,name=sort_policies,json=sortPolicies,proto3" json:"sort_policies,omitempty"`
-	RoundingPolicies   *DataNames `protobuf:"bytes,4,opt,name=rounding_policies,json=roundingPolicies,proto3" json:"rounding_policies,omitempty"`
+	Views *DataNames `protobuf:"bytes,2,opt,name=views,proto3" json:"views,omitempty"`
+	// The orders of values.
+	SortPolicies *DataNames `protobuf:"bytes,3,opt,name=sort_policies,json=sortPolicies,proto3" json:"sort_policies,omitempty"`
+	// The roundings of numbers: "4" means half up.
+	RoundingPolicies *DataNames `protobuf:"bytes,4,opt,name=rounding_policies,json=roundingPolicies,proto3" json:"rounding_policies,omitempty"`
+	// The formats of values.
 	FormattingPolicies *DataNames `protobuf:"bytes,5,opt,name=formatting_policies,json=formattingPolicies,proto3" json:"formatting_policies,omitempty"`
-	Categories         *DataNames `protobuf:"bytes,6,opt,name=categories,proto3" json:"categories,omitempty"`
-	DataProviders      *DataNames `protobuf:"bytes,7,opt,name=data_providers,json=dataProviders,proto3" json:"data_providers,omitempty"`
-	EntityDefinitions  *DataNames `protobuf:"bytes,8,opt,name=entity_definitions,json=entityDefinitions,proto3" json:"entity_definitions,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// The groups of elements.
+	Categories *DataNames `protobuf:"bytes,6,opt,name=categories,proto3" json:"categories,omitempty"`
+	// The providers of elements.
+	DataProviders *DataNames `protobuf:"bytes,7,opt,name=data_providers,json=dataProviders,proto3" json:"data_providers,omitempty"`
+	// The kinds of rows.
+	EntityDefinitions *DataNames `protobuf:"bytes,8,opt,name=entity_definitions,json=entityDefinitions,proto3" json:"entity_definitions,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *DataDictionaryMetadata) Reset() {
@@ -689,6 +727,7 @@ func (x *DataDictionaryMetadata) GetEntityDefinitions() *DataNames {
 	return nil
 }
 
+// DataNames is a list of words.
 type DataNames struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Names         []string               `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
@@ -813,10 +852,13 @@ func (x *DataTimeIncrementList) GetTimeIncrements() []*DataTimeIncrement {
 	return nil
 }
 
+// DataTimeIncrement is a length of the periods of a time series.
 type DataTimeIncrement struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TimeIncrement string                 `protobuf:"bytes,1,opt,name=time_increment,json=timeIncrement,proto3" json:"time_increment,omitempty"`
-	Formatters    []string               `protobuf:"bytes,2,rep,name=formatters,proto3" json:"formatters,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The word for options.timeIncrement of a date range.
+	TimeIncrement string `protobuf:"bytes,1,opt,name=time_increment,json=timeIncrement,proto3" json:"time_increment,omitempty"`
+	// The words for options.timeIncrementFormat that suit the increment.
+	Formatters    []string `protobuf:"bytes,2,rep,name=formatters,proto3" json:"formatters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -880,9 +922,9 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\belements\x18\x01 \x03(\v2+.rotaloom.platform.v1.DataElementDefinitionB(\xa2\xbb\x18$\n" +
 	"\"\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\rdata elementsR\belements:\x0e\xa2\xbb\x18\n" +
 	"\n" +
-	"\belements\"\xbb\x03\n" +
-	"\x15DataElementDefinition\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\belements\"\xeb\x03\n" +
+	"\x15DataElementDefinition\x12\x18\n" +
+	"\x03key\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x03key\x12\x14\n" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x1b\n" +
 	"\x06active\x18\x03 \x01(\bH\x00R\x06active\x88\x01\x01\x12#\n" +
 	"\n" +
@@ -890,8 +932,8 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"deprecated\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"categories\x18\x05 \x03(\tR\n" +
-	"categories\x12#\n" +
-	"\rdata_provider\x18\x06 \x01(\tR\fdataProvider\x12,\n" +
+	"categories\x12K\n" +
+	"\rdata_provider\x18\x06 \x01(\tB&\xa2\xbb\x18\"b\x06PEOPLEb\bLOCATIONb\x02TKb\x05LEAVEb\x03SCHR\fdataProvider\x12,\n" +
 	"\x12cell_level_actions\x18\a \x03(\tR\x10cellLevelActions\x12E\n" +
 	"\bmetadata\x18\b \x01(\v2).rotaloom.platform.v1.DataElementMetadataR\bmetadata\x12B\n" +
 	"\n" +
@@ -900,12 +942,12 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\vdescription\x18\n" +
 	" \x01(\tR\vdescriptionB\t\n" +
 	"\a_activeB\r\n" +
-	"\v_deprecated\"\x96\x04\n" +
-	"\x13DataElementMetadata\x12\x1b\n" +
-	"\tdata_type\x18\x01 \x01(\tR\bdataType\x12\x14\n" +
-	"\x05views\x18\x02 \x03(\tR\x05views\x12N\n" +
-	"\x0edisplay_policy\x18\x03 \x01(\v2'.rotaloom.platform.v1.DataDisplayPolicyR\rdisplayPolicy\x12\x16\n" +
-	"\x06entity\x18\x04 \x01(\tR\x06entity\x12)\n" +
+	"\v_deprecated\"\xf5\x04\n" +
+	"\x13DataElementMetadata\x12P\n" +
+	"\tdata_type\x18\x01 \x01(\tB3\xa2\xbb\x18/b\x06STRINGb\x06NUMBERb\aBOOLEANb\x04DATEb\bDATETIMEb\x04TIMER\bdataType\x12&\n" +
+	"\x05views\x18\x02 \x03(\tB\x10\xa2\xbb\x18\fb\x010b\x011b\x012b\x013R\x05views\x12N\n" +
+	"\x0edisplay_policy\x18\x03 \x01(\v2'.rotaloom.platform.v1.DataDisplayPolicyR\rdisplayPolicy\x12.\n" +
+	"\x06entity\x18\x04 \x01(\tB\x16\xa2\xbb\x18\x12b\x06PEOPLEb\bLOCATIONR\x06entity\x12)\n" +
 	"\rparameterized\x18\x05 \x01(\bH\x00R\rparameterized\x88\x01\x01\x12'\n" +
 	"\fsummarizable\x18\x06 \x01(\bH\x01R\fsummarizable\x88\x01\x01\x12#\n" +
 	"\n" +
@@ -920,19 +962,19 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\r_summarizableB\r\n" +
 	"\v_computableB\x17\n" +
 	"\x15_currency_convertibleB\x0f\n" +
-	"\r_entityfilter\"z\n" +
-	"\x11DataDisplayPolicy\x12\x12\n" +
-	"\x04sort\x18\x01 \x01(\tR\x04sort\x12\x16\n" +
-	"\x06format\x18\x02 \x01(\tR\x06format\x12\x14\n" +
-	"\x05round\x18\x03 \x01(\tR\x05round\x12\x19\n" +
+	"\r_entityfilter\"\xbb\x01\n" +
+	"\x11DataDisplayPolicy\x12;\n" +
+	"\x04sort\x18\x01 \x01(\tB'\xa2\xbb\x18#b\aDEFAULTb\vSTRING_SORTb\vNUMBER_SORTR\x04sort\x12%\n" +
+	"\x06format\x18\x02 \x01(\tB\r\xa2\xbb\x18\tb\aDEFAULTR\x06format\x12\x1d\n" +
+	"\x05round\x18\x03 \x01(\tB\a\xa2\xbb\x18\x03b\x014R\x05round\x12\x19\n" +
 	"\x05scale\x18\x04 \x01(\x05H\x00R\x05scale\x88\x01\x01B\b\n" +
 	"\x06_scale\"\x1e\n" +
 	"\x1cListDataLocationTypesRequest\"w\n" +
 	"\x14DataLocationTypeList\x12I\n" +
 	"\x0elocation_types\x18\x01 \x03(\v2\".rotaloom.platform.v1.DataPropertyR\rlocationTypes:\x14\xa2\xbb\x18\x10\n" +
-	"\x0elocation_types\":\n" +
-	" GetDataDictionaryMetadataRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x01(\tR\x06select\"\xce\x04\n" +
+	"\x0elocation_types\"B\n" +
+	" GetDataDictionaryMetadataRequest\x12\x1e\n" +
+	"\x06select\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x06select\"\xce\x04\n" +
 	"\x16DataDictionaryMetadata\x12>\n" +
 	"\n" +
 	"data_types\x18\x01 \x01(\v2\x1f.rotaloom.platform.v1.DataNamesR\tdataTypes\x125\n" +
@@ -951,11 +993,12 @@ const file_rotaloom_platform_v1_data_dictionary_proto_rawDesc = "" +
 	"\x1dListDataTimeIncrementsRequest\"\x80\x01\n" +
 	"\x15DataTimeIncrementList\x12P\n" +
 	"\x0ftime_increments\x18\x01 \x03(\v2'.rotaloom.platform.v1.DataTimeIncrementR\x0etimeIncrements:\x15\xa2\xbb\x18\x11\n" +
-	"\x0ftime_increments\"Z\n" +
-	"\x11DataTimeIncrement\x12%\n" +
-	"\x0etime_increment\x18\x01 \x01(\tR\rtimeIncrement\x12\x1e\n" +
+	"\x0ftime_increments\"\xb7\x02\n" +
+	"\x11DataTimeIncrement\x12Q\n" +
+	"\x0etime_increment\x18\x01 \x01(\tB*\xa2\xbb\x18&b\x03DAYb\x04WEEKb\x05MONTHb\aQUARTERb\tPAYPERIODR\rtimeIncrement\x12\xce\x01\n" +
 	"\n" +
-	"formatters\x18\x02 \x03(\tR\n" +
+	"formatters\x18\x02 \x03(\tB\xad\x01\xa2\xbb\x18\xa8\x01b\vDAY_OF_WEEKb\tLONG_DATEb\x14DAY_OF_WEEK_LONGDATEb\vWEEK_NUMBERb\x1aWEEK_NUMBER_LONG_DATERANGEb\x0eLONG_DATERANGEb\n" +
+	"MONTH_NAMEb\x0fMONTH_SHORTNAMEb\x14MONTH_LONG_DATERANGEb\fQUARTER_NAMER\n" +
 	"formatters2\xb0\n" +
 	"\n" +
 	"\x15DataDictionaryService\x12\xca\x01\n" +

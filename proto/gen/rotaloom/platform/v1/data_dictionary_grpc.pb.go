@@ -35,19 +35,21 @@ const (
 //
 // DataDictionaryService describes the data elements.
 type DataDictionaryServiceClient interface {
-	// Lists all data elements.
+	// Lists all data elements. They are sorted by key; every tenant has the same ones.
 	ListDataElements(ctx context.Context, in *ListDataElementsRequest, opts ...grpc.CallOption) (*DataElementDefinitionList, error)
-	// Retrieves data elements by their keys, in order.
+	// Retrieves data elements by their keys, in order. An unknown key refuses the request.
 	MultiReadDataElements(ctx context.Context, in *MultiReadDataElementsRequest, opts ...grpc.CallOption) (*DataElementDefinitionList, error)
 	// Confirms definitions. Because elements are part of the product, definitions that are
 	// unknown or differ from the product's are refused.
 	MultiUpsertDataElements(ctx context.Context, in *DataElementDefinitionList, opts ...grpc.CallOption) (*DataElementDefinitionList, error)
-	// Lists the location types that rows of locations can be rolled up to.
+	// Lists the location types that rows of locations can be rolled up to. They are the
+	// location types of the tenant, for rollupBy of a location set.
 	ListDataLocationTypes(ctx context.Context, in *ListDataLocationTypesRequest, opts ...grpc.CallOption) (*DataLocationTypeList, error)
-	// Lists the parts of element definitions: dataTypes, views, sortingPolicies,
-	// roundingpolicies, formattingPolicies, categories, dataProviders, entityDefinitions.
+	// Lists the words that definitions of elements use. The response has only the parts
+	// that the request selects.
 	GetDataDictionaryMetadata(ctx context.Context, in *GetDataDictionaryMetadataRequest, opts ...grpc.CallOption) (*DataDictionaryMetadata, error)
-	// Lists the increments of time series, with the forms of their labels.
+	// Lists the increments of time series, with the forms of their labels. Other forms of
+	// labels are permitted too.
 	ListDataTimeIncrements(ctx context.Context, in *ListDataTimeIncrementsRequest, opts ...grpc.CallOption) (*DataTimeIncrementList, error)
 }
 
@@ -125,19 +127,21 @@ func (c *dataDictionaryServiceClient) ListDataTimeIncrements(ctx context.Context
 //
 // DataDictionaryService describes the data elements.
 type DataDictionaryServiceServer interface {
-	// Lists all data elements.
+	// Lists all data elements. They are sorted by key; every tenant has the same ones.
 	ListDataElements(context.Context, *ListDataElementsRequest) (*DataElementDefinitionList, error)
-	// Retrieves data elements by their keys, in order.
+	// Retrieves data elements by their keys, in order. An unknown key refuses the request.
 	MultiReadDataElements(context.Context, *MultiReadDataElementsRequest) (*DataElementDefinitionList, error)
 	// Confirms definitions. Because elements are part of the product, definitions that are
 	// unknown or differ from the product's are refused.
 	MultiUpsertDataElements(context.Context, *DataElementDefinitionList) (*DataElementDefinitionList, error)
-	// Lists the location types that rows of locations can be rolled up to.
+	// Lists the location types that rows of locations can be rolled up to. They are the
+	// location types of the tenant, for rollupBy of a location set.
 	ListDataLocationTypes(context.Context, *ListDataLocationTypesRequest) (*DataLocationTypeList, error)
-	// Lists the parts of element definitions: dataTypes, views, sortingPolicies,
-	// roundingpolicies, formattingPolicies, categories, dataProviders, entityDefinitions.
+	// Lists the words that definitions of elements use. The response has only the parts
+	// that the request selects.
 	GetDataDictionaryMetadata(context.Context, *GetDataDictionaryMetadataRequest) (*DataDictionaryMetadata, error)
-	// Lists the increments of time series, with the forms of their labels.
+	// Lists the increments of time series, with the forms of their labels. Other forms of
+	// labels are permitted too.
 	ListDataTimeIncrements(context.Context, *ListDataTimeIncrementsRequest) (*DataTimeIncrementList, error)
 	mustEmbedUnimplementedDataDictionaryServiceServer()
 }

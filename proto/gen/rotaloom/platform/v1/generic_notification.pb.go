@@ -64,8 +64,9 @@ func (*ListGenericNotificationsRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetGenericNotificationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the generic notification.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -108,9 +109,10 @@ func (x *GetGenericNotificationRequest) GetId() int64 {
 }
 
 type UpdateGenericNotificationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *GenericNotification   `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the generic notification.
+	Id            int64                `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *GenericNotification `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -161,7 +163,8 @@ func (x *UpdateGenericNotificationRequest) GetBody() *GenericNotification {
 
 type DeleteGenericNotificationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the generic notification.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the generic notification must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -212,8 +215,10 @@ func (x *DeleteGenericNotificationRequest) GetVersion() int64 {
 	return 0
 }
 
+// MultiReadGenericNotificationsRequest names the generic notifications to return.
 type MultiReadGenericNotificationsRequest struct {
-	state         protoimpl.MessageState    `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The generic notifications to return.
 	Where         *GenericNotificationWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -256,9 +261,11 @@ func (x *MultiReadGenericNotificationsRequest) GetWhere() *GenericNotificationWh
 	return nil
 }
 
+// GenericNotificationWhere names generic notifications.
 type GenericNotificationWhere struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	GenericNotifications *v1.RefList            `protobuf:"bytes,1,opt,name=generic_notifications,json=genericNotifications,proto3" json:"generic_notifications,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The generic notifications, by exactly one of ids, qualifiers (names) and refs.
+	GenericNotifications *v1.RefList `protobuf:"bytes,1,opt,name=generic_notifications,json=genericNotifications,proto3" json:"generic_notifications,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -301,9 +308,11 @@ func (x *GenericNotificationWhere) GetGenericNotifications() *v1.RefList {
 }
 
 type MultiUpsertGenericNotificationsRequest struct {
-	state          protoimpl.MessageState    `protogen:"open.v1"`
-	Body           *GenericNotificationBatch `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                     `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState    `protogen:"open.v1"`
+	Body  *GenericNotificationBatch `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether items that can be stored are stored if others are refused. The default is
+	// false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -396,8 +405,10 @@ func (x *GenericNotificationBatch) GetItems() []*GenericNotification {
 	return nil
 }
 
+// MultiDeleteGenericNotificationsRequest names the generic notifications to delete.
 type MultiDeleteGenericNotificationsRequest struct {
-	state         protoimpl.MessageState            `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The generic notifications to delete.
 	Where         *GenericNotificationDeletionWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -440,9 +451,11 @@ func (x *MultiDeleteGenericNotificationsRequest) GetWhere() *GenericNotification
 	return nil
 }
 
+// GenericNotificationDeletionWhere names generic notifications.
 type GenericNotificationDeletionWhere struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	GenericNotifications *v1.RefList            `protobuf:"bytes,1,opt,name=generic_notifications,json=genericNotifications,proto3" json:"generic_notifications,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The generic notifications, by exactly one of ids, qualifiers (names) and refs.
+	GenericNotifications *v1.RefList `protobuf:"bytes,1,opt,name=generic_notifications,json=genericNotifications,proto3" json:"generic_notifications,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -538,48 +551,73 @@ func (x *GenericNotificationList) GetFailure() *v1.ErrorBody {
 }
 
 // GenericNotification is the template of a message, with its recipients. A text may have
-// placeholders, "{{name}}". Each message has its own values for them.
+// placeholders, "{{name}}". Each message has its own values for them. Texts have at most
+// 1,000 characters unless stated otherwise.
 type GenericNotification struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,json=notificationId,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored when a generic notification is created; later it
+	// must be the id in the path. In a batch, it selects the generic notification to
+	// replace.
+	Id *int64 `protobuf:"varint,1,opt,name=id,json=notificationId,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the generic notification must still have it.
-	Version      *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Description  string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	Subject      string `protobuf:"bytes,5,opt,name=subject,proto3" json:"subject,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The purpose of the generic notification, for administrators. Messages do not have it.
+	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
+	// The subject of the message. The default is the name.
+	Subject string `protobuf:"bytes,5,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The short text of the message, which webhooks receive. E-mails have it if longMessage
+	// is absent.
 	ShortMessage string `protobuf:"bytes,6,opt,name=short_message,json=shortMessage,proto3" json:"short_message,omitempty"`
-	LongMessage  string `protobuf:"bytes,7,opt,name=long_message,json=longMessage,proto3" json:"long_message,omitempty"`
-	// Low, Medium or High.
+	// The text of the message, at most 20,000 characters.
+	LongMessage string `protobuf:"bytes,7,opt,name=long_message,json=longMessage,proto3" json:"long_message,omitempty"`
+	// The priority of e-mails, in any case. Webhooks receive it too.
 	Priority string `protobuf:"bytes,8,opt,name=priority,proto3" json:"priority,omitempty"`
-	// "Resend each day", "Resend every" or "Do not suppress duplicates": whether a
-	// recipient gets an identical message again.
+	// Whether a recipient gets an identical message again, in any case: "Resend each day",
+	// "Resend every" (after resendTime) or "Do not suppress duplicates".
 	ResendTypes string `protobuf:"bytes,9,opt,name=resend_types,json=resendTypes,proto3" json:"resend_types,omitempty"`
 	// HH:MM. For "Resend each day", the time of day when the tenant's day begins; the
-	// default is 00:00. For "Resend every", the duration for which identical messages are
-	// suppressed.
+	// default is 00:00. For "Resend every", which needs it, identical messages are
+	// suppressed for this long, 00:01 to 720:00.
 	ResendTime string `protobuf:"bytes,10,opt,name=resend_time,json=resendTime,proto3" json:"resend_time,omitempty"`
-	// Addresses that always get the message, separated by commas or semicolons.
-	EmailRecipients        string `protobuf:"bytes,11,opt,name=email_recipients,json=emailRecipients,proto3" json:"email_recipients,omitempty"`
-	SendToEmployee         *bool  `protobuf:"varint,12,opt,name=send_to_employee,json=sendToEmployee,proto3,oneof" json:"send_to_employee,omitempty"`
-	SendToEmployeesManager *bool  `protobuf:"varint,13,opt,name=send_to_employees_manager,json=sendToEmployeesManager,proto3,oneof" json:"send_to_employees_manager,omitempty"`
-	// Stored and returned without effect, because the product has no such administrators.
+	// At most 50 addresses that always get the message, separated by commas or semicolons.
+	EmailRecipients string `protobuf:"bytes,11,opt,name=email_recipients,json=emailRecipients,proto3" json:"email_recipients,omitempty"`
+	// Whether the persons named in the request get the message themselves. The default is
+	// false.
+	SendToEmployee *bool `protobuf:"varint,12,opt,name=send_to_employee,json=sendToEmployee,proto3,oneof" json:"send_to_employee,omitempty"`
+	// Whether the managers of the persons named in the request get the message. The default
+	// is false.
+	SendToEmployeesManager *bool `protobuf:"varint,13,opt,name=send_to_employees_manager,json=sendToEmployeesManager,proto3,oneof" json:"send_to_employees_manager,omitempty"`
+	// Stored and returned, without an effect.
 	SendToEmployeesAttendanceAdministrator *bool `protobuf:"varint,14,opt,name=send_to_employees_attendance_administrator,json=sendToEmployeesAttendanceAdministrator,proto3,oneof" json:"send_to_employees_attendance_administrator,omitempty"`
-	// Stored and returned without effect, because the product has no such administrators.
+	// Stored and returned, without an effect.
 	SendToEmployeesLeaveAdministrator *bool `protobuf:"varint,15,opt,name=send_to_employees_leave_administrator,json=sendToEmployeesLeaveAdministrator,proto3,oneof" json:"send_to_employees_leave_administrator,omitempty"`
-	// Whether the persons named in the request get the message themselves.
+	// Whether the persons named in the request get the message themselves, as with
+	// sendToEmployee. The default is false.
 	RecipientListWillBeSuppliedAtRuntime *bool `protobuf:"varint,16,opt,name=recipient_list_will_be_supplied_at_runtime,json=recipientListWillBeSuppliedAtRuntime,proto3,oneof" json:"recipient_list_will_be_supplied_at_runtime,omitempty"`
-	OneClickOnlyNavigation               *bool `protobuf:"varint,17,opt,name=one_click_only_navigation,json=oneClickOnlyNavigation,proto3,oneof" json:"one_click_only_navigation,omitempty"`
-	// Lines below the message, each with a label and its value.
+	// Stored and returned, without an effect.
+	OneClickOnlyNavigation *bool `protobuf:"varint,17,opt,name=one_click_only_navigation,json=oneClickOnlyNavigation,proto3,oneof" json:"one_click_only_navigation,omitempty"`
+	// The label of the first line below the message. A line without a label and a value is
+	// left out.
 	LabelTemplate1 string `protobuf:"bytes,18,opt,name=label_template1,json=labelTemplate1,proto3" json:"label_template1,omitempty"`
+	// The label of the second line below the message.
 	LabelTemplate2 string `protobuf:"bytes,19,opt,name=label_template2,json=labelTemplate2,proto3" json:"label_template2,omitempty"`
+	// The label of the third line below the message.
 	LabelTemplate3 string `protobuf:"bytes,20,opt,name=label_template3,json=labelTemplate3,proto3" json:"label_template3,omitempty"`
+	// The label of the fourth line below the message.
 	LabelTemplate4 string `protobuf:"bytes,21,opt,name=label_template4,json=labelTemplate4,proto3" json:"label_template4,omitempty"`
+	// The label of the fifth line below the message.
 	LabelTemplate5 string `protobuf:"bytes,22,opt,name=label_template5,json=labelTemplate5,proto3" json:"label_template5,omitempty"`
+	// The value of the first line below the message.
 	ValueTemplate1 string `protobuf:"bytes,23,opt,name=value_template1,json=valueTemplate1,proto3" json:"value_template1,omitempty"`
+	// The value of the second line below the message.
 	ValueTemplate2 string `protobuf:"bytes,24,opt,name=value_template2,json=valueTemplate2,proto3" json:"value_template2,omitempty"`
+	// The value of the third line below the message.
 	ValueTemplate3 string `protobuf:"bytes,25,opt,name=value_template3,json=valueTemplate3,proto3" json:"value_template3,omitempty"`
+	// The value of the fourth line below the message.
 	ValueTemplate4 string `protobuf:"bytes,26,opt,name=value_template4,json=valueTemplate4,proto3" json:"value_template4,omitempty"`
+	// The value of the fifth line below the message.
 	ValueTemplate5 string `protobuf:"bytes,27,opt,name=value_template5,json=valueTemplate5,proto3" json:"value_template5,omitempty"`
 	// Texts in other languages, one entry for each language. An addition to the reference
 	// product.
@@ -587,9 +625,11 @@ type GenericNotification struct {
 	// The texts in the language of Accept-Language; ignored in requests. An addition to the
 	// reference product.
 	Localized *GenericNotificationTranslation `protobuf:"bytes,29,opt,name=localized,proto3" json:"localized,omitempty"`
-	// With domain and event, a request names an event instead of a notification. An
-	// addition to the reference product.
-	Domain        string `protobuf:"bytes,30,opt,name=domain,proto3" json:"domain,omitempty"`
+	// The domain of an event, in any case. With domain and event, a request names an event
+	// instead of a generic notification; give both or neither. An addition to the reference
+	// product.
+	Domain string `protobuf:"bytes,30,opt,name=domain,proto3" json:"domain,omitempty"`
+	// The event within the domain, in any case. An addition to the reference product.
 	Event         string `protobuf:"bytes,31,opt,name=event,proto3" json:"event,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -846,22 +886,38 @@ func (x *GenericNotification) GetEvent() string {
 // notification itself replace absent ones.
 type GenericNotificationTranslation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A BCP 47 tag: "de", "fr-CA".
-	Language       string `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`
-	Name           string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Description    string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	Subject        string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
-	ShortMessage   string `protobuf:"bytes,5,opt,name=short_message,json=shortMessage,proto3" json:"short_message,omitempty"`
-	LongMessage    string `protobuf:"bytes,6,opt,name=long_message,json=longMessage,proto3" json:"long_message,omitempty"`
+	// A BCP 47 tag, which each translation needs: "de", "fr-CA". Absent in localized if no
+	// translation matches.
+	Language string `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`
+	// The name in the language. It is not unique and cannot be used in refs.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The purpose in the language.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The subject in the language.
+	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The short text in the language.
+	ShortMessage string `protobuf:"bytes,5,opt,name=short_message,json=shortMessage,proto3" json:"short_message,omitempty"`
+	// The text in the language, at most 20,000 characters.
+	LongMessage string `protobuf:"bytes,6,opt,name=long_message,json=longMessage,proto3" json:"long_message,omitempty"`
+	// The label of the first line below the message.
 	LabelTemplate1 string `protobuf:"bytes,7,opt,name=label_template1,json=labelTemplate1,proto3" json:"label_template1,omitempty"`
+	// The label of the second line below the message.
 	LabelTemplate2 string `protobuf:"bytes,8,opt,name=label_template2,json=labelTemplate2,proto3" json:"label_template2,omitempty"`
+	// The label of the third line below the message.
 	LabelTemplate3 string `protobuf:"bytes,9,opt,name=label_template3,json=labelTemplate3,proto3" json:"label_template3,omitempty"`
+	// The label of the fourth line below the message.
 	LabelTemplate4 string `protobuf:"bytes,10,opt,name=label_template4,json=labelTemplate4,proto3" json:"label_template4,omitempty"`
+	// The label of the fifth line below the message.
 	LabelTemplate5 string `protobuf:"bytes,11,opt,name=label_template5,json=labelTemplate5,proto3" json:"label_template5,omitempty"`
+	// The value of the first line below the message.
 	ValueTemplate1 string `protobuf:"bytes,12,opt,name=value_template1,json=valueTemplate1,proto3" json:"value_template1,omitempty"`
+	// The value of the second line below the message.
 	ValueTemplate2 string `protobuf:"bytes,13,opt,name=value_template2,json=valueTemplate2,proto3" json:"value_template2,omitempty"`
+	// The value of the third line below the message.
 	ValueTemplate3 string `protobuf:"bytes,14,opt,name=value_template3,json=valueTemplate3,proto3" json:"value_template3,omitempty"`
+	// The value of the fourth line below the message.
 	ValueTemplate4 string `protobuf:"bytes,15,opt,name=value_template4,json=valueTemplate4,proto3" json:"value_template4,omitempty"`
+	// The value of the fifth line below the message.
 	ValueTemplate5 string `protobuf:"bytes,16,opt,name=value_template5,json=valueTemplate5,proto3" json:"value_template5,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1024,12 +1080,12 @@ const file_rotaloom_platform_v1_generic_notification_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
 	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
 	"\n" +
-	"\b_version\"l\n" +
-	"$MultiReadGenericNotificationsRequest\x12D\n" +
-	"\x05where\x18\x01 \x01(\v2..rotaloom.platform.v1.GenericNotificationWhereR\x05where\"\x9f\x01\n" +
-	"\x18GenericNotificationWhere\x12\x82\x01\n" +
-	"\x15generic_notifications\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB0\xa2\xbb\x18,\n" +
-	"*\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x15generic notificationsR\x14genericNotifications\"\xae\x01\n" +
+	"\b_version\"t\n" +
+	"$MultiReadGenericNotificationsRequest\x12L\n" +
+	"\x05where\x18\x01 \x01(\v2..rotaloom.platform.v1.GenericNotificationWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xa1\x01\n" +
+	"\x18GenericNotificationWhere\x12\x84\x01\n" +
+	"\x15generic_notifications\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB2\xa2\xbb\x18.\n" +
+	"*\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x15generic notificationsh\x01R\x14genericNotifications\"\xae\x01\n" +
 	"&MultiUpsertGenericNotificationsRequest\x12B\n" +
 	"\x04body\x18\x01 \x01(\v2..rotaloom.platform.v1.GenericNotificationBatchR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
@@ -1039,28 +1095,28 @@ const file_rotaloom_platform_v1_generic_notification_proto_rawDesc = "" +
 	"*\b\n" +
 	"\x12\n" +
 	"WCO-104069\x18\x9d\x03 \x01J\x15generic notificationsR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"v\n" +
-	"&MultiDeleteGenericNotificationsRequest\x12L\n" +
-	"\x05where\x18\x01 \x01(\v26.rotaloom.platform.v1.GenericNotificationDeletionWhereR\x05where\"\xa7\x01\n" +
-	" GenericNotificationDeletionWhere\x12\x82\x01\n" +
-	"\x15generic_notifications\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB0\xa2\xbb\x18,\n" +
+	"\x05items\"~\n" +
+	"&MultiDeleteGenericNotificationsRequest\x12T\n" +
+	"\x05where\x18\x01 \x01(\v26.rotaloom.platform.v1.GenericNotificationDeletionWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xa9\x01\n" +
+	" GenericNotificationDeletionWhere\x12\x84\x01\n" +
+	"\x15generic_notifications\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB2\xa2\xbb\x18.\n" +
 	"*\b\n" +
 	"\x12\n" +
-	"WCO-104069\x18\x9d\x03 \x01J\x15generic notificationsR\x14genericNotifications\"\xa9\x01\n" +
+	"WCO-104069\x18\x9d\x03 \x01J\x15generic notificationsh\x01R\x14genericNotifications\"\xa9\x01\n" +
 	"\x17GenericNotificationList\x12?\n" +
 	"\x05items\x18\x01 \x03(\v2).rotaloom.platform.v1.GenericNotificationR\x05items\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x14\xa2\xbb\x18\x10\n" +
-	"\x05items\x12\afailure\"\xc9\r\n" +
+	"\x05items\x12\afailure\"\xaf\x0e\n" +
 	"\x13GenericNotification\x12\x1f\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x0enotificationId\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x0enotificationId\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
 	"\vdescription\x18\x04 \x01(\tR\vdescription\x12\x18\n" +
 	"\asubject\x18\x05 \x01(\tR\asubject\x12#\n" +
 	"\rshort_message\x18\x06 \x01(\tR\fshortMessage\x12!\n" +
-	"\flong_message\x18\a \x01(\tR\vlongMessage\x12\x1a\n" +
-	"\bpriority\x18\b \x01(\tR\bpriority\x12!\n" +
-	"\fresend_types\x18\t \x01(\tR\vresendTypes\x12\x1f\n" +
+	"\flong_message\x18\a \x01(\tR\vlongMessage\x125\n" +
+	"\bpriority\x18\b \x01(\tB\x19\xa2\xbb\x18\x15b\x03Lowb\x06Mediumb\x04Highh\x01R\bpriority\x12d\n" +
+	"\fresend_types\x18\t \x01(\tBA\xa2\xbb\x18=b\x0fResend each dayb\fResend everyb\x1aDo not suppress duplicatesh\x01R\vresendTypes\x12\x1f\n" +
 	"\vresend_time\x18\n" +
 	" \x01(\tR\n" +
 	"resendTime\x12)\n" +

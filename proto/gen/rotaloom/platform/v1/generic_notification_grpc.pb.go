@@ -39,22 +39,28 @@ const (
 // GenericNotificationService manages the generic notifications of a tenant.
 // MessagingService sends them. Texts follow Accept-Language.
 type GenericNotificationServiceClient interface {
-	// Retrieves all generic notifications, by name.
+	// Retrieves all generic notifications, by name. The localized texts are in the language
+	// of Accept-Language.
 	ListGenericNotifications(ctx context.Context, in *ListGenericNotificationsRequest, opts ...grpc.CallOption) (*GenericNotificationList, error)
-	// Retrieves one generic notification.
+	// Retrieves one generic notification. The localized texts are in the language of
+	// Accept-Language.
 	GetGenericNotification(ctx context.Context, in *GetGenericNotificationRequest, opts ...grpc.CallOption) (*GenericNotification, error)
-	// Retrieves the given generic notifications, in the order of the request.
+	// Retrieves the given generic notifications, in the order of the request. If some do
+	// not exist, the response has the status 207 with an error for each; if none exists,
+	// 404.
 	MultiReadGenericNotifications(ctx context.Context, in *MultiReadGenericNotificationsRequest, opts ...grpc.CallOption) (*GenericNotificationList, error)
-	// Creates a generic notification.
+	// Creates a generic notification. A name that another one has is refused.
 	CreateGenericNotification(ctx context.Context, in *GenericNotification, opts ...grpc.CallOption) (*GenericNotification, error)
-	// Replaces a generic notification.
+	// Replaces a generic notification. Absent properties get their defaults; messages that
+	// were sent stay as they are.
 	UpdateGenericNotification(ctx context.Context, in *UpdateGenericNotificationRequest, opts ...grpc.CallOption) (*GenericNotification, error)
 	// Deletes a generic notification. Its deliveries stay in the log.
 	DeleteGenericNotification(ctx context.Context, in *DeleteGenericNotificationRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Replaces existing generic notifications, found by id or else by name, and creates the
-	// other ones.
+	// other ones. Without partial_success, one refused item refuses all.
 	MultiUpsertGenericNotifications(ctx context.Context, in *MultiUpsertGenericNotificationsRequest, opts ...grpc.CallOption) (*GenericNotificationList, error)
-	// Deletes the given generic notifications, all or none.
+	// Deletes the given generic notifications, all or none. The request is refused if a
+	// webhook names one of them.
 	MultiDeleteGenericNotifications(ctx context.Context, in *MultiDeleteGenericNotificationsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -153,22 +159,28 @@ func (c *genericNotificationServiceClient) MultiDeleteGenericNotifications(ctx c
 // GenericNotificationService manages the generic notifications of a tenant.
 // MessagingService sends them. Texts follow Accept-Language.
 type GenericNotificationServiceServer interface {
-	// Retrieves all generic notifications, by name.
+	// Retrieves all generic notifications, by name. The localized texts are in the language
+	// of Accept-Language.
 	ListGenericNotifications(context.Context, *ListGenericNotificationsRequest) (*GenericNotificationList, error)
-	// Retrieves one generic notification.
+	// Retrieves one generic notification. The localized texts are in the language of
+	// Accept-Language.
 	GetGenericNotification(context.Context, *GetGenericNotificationRequest) (*GenericNotification, error)
-	// Retrieves the given generic notifications, in the order of the request.
+	// Retrieves the given generic notifications, in the order of the request. If some do
+	// not exist, the response has the status 207 with an error for each; if none exists,
+	// 404.
 	MultiReadGenericNotifications(context.Context, *MultiReadGenericNotificationsRequest) (*GenericNotificationList, error)
-	// Creates a generic notification.
+	// Creates a generic notification. A name that another one has is refused.
 	CreateGenericNotification(context.Context, *GenericNotification) (*GenericNotification, error)
-	// Replaces a generic notification.
+	// Replaces a generic notification. Absent properties get their defaults; messages that
+	// were sent stay as they are.
 	UpdateGenericNotification(context.Context, *UpdateGenericNotificationRequest) (*GenericNotification, error)
 	// Deletes a generic notification. Its deliveries stay in the log.
 	DeleteGenericNotification(context.Context, *DeleteGenericNotificationRequest) (*emptypb.Empty, error)
 	// Replaces existing generic notifications, found by id or else by name, and creates the
-	// other ones.
+	// other ones. Without partial_success, one refused item refuses all.
 	MultiUpsertGenericNotifications(context.Context, *MultiUpsertGenericNotificationsRequest) (*GenericNotificationList, error)
-	// Deletes the given generic notifications, all or none.
+	// Deletes the given generic notifications, all or none. The request is refused if a
+	// webhook names one of them.
 	MultiDeleteGenericNotifications(context.Context, *MultiDeleteGenericNotificationsRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedGenericNotificationServiceServer()
 }

@@ -61,6 +61,7 @@ func (*GetLimitsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_platform_v1_limit_proto_rawDescGZIP(), []int{0}
 }
 
+// Limits has every limit that applies to the caller.
 type Limits struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The rates of the caller, by class.
@@ -127,7 +128,7 @@ func (x *Limits) GetRequest() *RequestLimits {
 // RateAllowance is a rate with the number of remaining requests.
 type RateAllowance struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// read, bulk_read, write, bulk_write or login.
+	// The class of operations that share the rate.
 	ThrottleClass string `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
 	// Requests per second.
 	Rate float64 `protobuf:"fixed64,2,opt,name=rate,proto3" json:"rate,omitempty"`
@@ -136,11 +137,12 @@ type RateAllowance struct {
 	// The number of requests that are left at the moment, except for small parts that the
 	// edges hold in advance. Absent for login, which is counted by address.
 	Remaining *int64 `protobuf:"varint,4,opt,name=remaining,proto3,oneof" json:"remaining,omitempty"`
-	// The level of the rate: CLIENT, TENANT or INSTALLATION.
+	// The level of the rate: set for the client, for the tenant, or for the installation.
 	Origin string `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
-	// CLIENT or ADDRESS: the requests that are counted together.
+	// The requests that are counted together: the requests of a client, or for login the
+	// requests from an address.
 	CountedBy string `protobuf:"bytes,6,opt,name=counted_by,json=countedBy,proto3" json:"counted_by,omitempty"`
-	// Operations of the class, "GET /v1/platform/limits".
+	// The operations of the class, as in "GET /v1/platform/limits".
 	Operations    []string `protobuf:"bytes,7,rep,name=operations,proto3" json:"operations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -228,16 +230,18 @@ func (x *RateAllowance) GetOperations() []string {
 // OperationLimit is a limit of one request of an operation.
 type OperationLimit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "POST /v1/scheduling/schedule/multi_read".
+	// The operation, as in "POST /v1/scheduling/schedule/multi_read".
 	Operation string `protobuf:"bytes,1,opt,name=operation,proto3" json:"operation,omitempty"`
-	// The counted quantity, "employees * days".
+	// The counted quantity, as in "employees * days".
 	Counted string `protobuf:"bytes,2,opt,name=counted,proto3" json:"counted,omitempty"`
-	// The counted property; absent if several properties are counted together.
+	// The path of the counted property; absent if several properties are counted together.
 	Property string `protobuf:"bytes,3,opt,name=property,proto3" json:"property,omitempty"`
 	// The largest permitted quantity.
-	Maximum       int64  `protobuf:"varint,4,opt,name=maximum,proto3" json:"maximum,omitempty"`
-	ErrorCode     string `protobuf:"bytes,5,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
-	Status        int32  `protobuf:"varint,6,opt,name=status,proto3" json:"status,omitempty"`
+	Maximum int64 `protobuf:"varint,4,opt,name=maximum,proto3" json:"maximum,omitempty"`
+	// The code of the error if the limit is exceeded.
+	ErrorCode string `protobuf:"bytes,5,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The HTTP status of the error.
+	Status        int32 `protobuf:"varint,6,opt,name=status,proto3" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -314,10 +318,13 @@ func (x *OperationLimit) GetStatus() int32 {
 	return 0
 }
 
+// RequestLimits are the limits of every request.
 type RequestLimits struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	BodyBytes     int64                  `protobuf:"varint,1,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
-	HeaderBytes   int64                  `protobuf:"varint,2,opt,name=header_bytes,json=headerBytes,proto3" json:"header_bytes,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The size of the largest body in bytes.
+	BodyBytes int64 `protobuf:"varint,1,opt,name=body_bytes,json=bodyBytes,proto3" json:"body_bytes,omitempty"`
+	// The size of all headers together in bytes.
+	HeaderBytes   int64 `protobuf:"varint,2,opt,name=header_bytes,json=headerBytes,proto3" json:"header_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -377,15 +384,16 @@ const file_rotaloom_platform_v1_limit_proto_rawDesc = "" +
 	"\n" +
 	"operations\x18\x02 \x03(\v2$.rotaloom.platform.v1.OperationLimitR\n" +
 	"operations\x12=\n" +
-	"\arequest\x18\x03 \x01(\v2#.rotaloom.platform.v1.RequestLimitsR\arequest\"\xe8\x01\n" +
-	"\rRateAllowance\x12%\n" +
-	"\x0ethrottle_class\x18\x01 \x01(\tR\rthrottleClass\x12\x12\n" +
+	"\arequest\x18\x03 \x01(\v2#.rotaloom.platform.v1.RequestLimitsR\arequest\"\xd4\x02\n" +
+	"\rRateAllowance\x12V\n" +
+	"\x0ethrottle_class\x18\x01 \x01(\tB/\xa2\xbb\x18+b\x04readb\tbulk_readb\x05writeb\n" +
+	"bulk_writeb\x05loginR\rthrottleClass\x12\x12\n" +
 	"\x04rate\x18\x02 \x01(\x01R\x04rate\x12\x14\n" +
 	"\x05burst\x18\x03 \x01(\x03R\x05burst\x12!\n" +
-	"\tremaining\x18\x04 \x01(\x03H\x00R\tremaining\x88\x01\x01\x12\x16\n" +
-	"\x06origin\x18\x05 \x01(\tR\x06origin\x12\x1d\n" +
+	"\tremaining\x18\x04 \x01(\x03H\x00R\tremaining\x88\x01\x01\x12:\n" +
+	"\x06origin\x18\x05 \x01(\tB\"\xa2\xbb\x18\x1eb\x06CLIENTb\x06TENANTb\fINSTALLATIONR\x06origin\x124\n" +
 	"\n" +
-	"counted_by\x18\x06 \x01(\tR\tcountedBy\x12\x1e\n" +
+	"counted_by\x18\x06 \x01(\tB\x15\xa2\xbb\x18\x11b\x06CLIENTb\aADDRESSR\tcountedBy\x12\x1e\n" +
 	"\n" +
 	"operations\x18\a \x03(\tR\n" +
 	"operationsB\f\n" +

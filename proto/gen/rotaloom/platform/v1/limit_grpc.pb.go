@@ -30,7 +30,8 @@ const (
 //
 // LimitService shows callers their limits.
 type LimitServiceClient interface {
-	// Retrieves every limit that applies to the caller.
+	// Retrieves every limit that applies to the caller. Rates belong to the caller's OAuth
+	// client; the limits of operations are the same for all tenants.
 	GetLimits(ctx context.Context, in *GetLimitsRequest, opts ...grpc.CallOption) (*Limits, error)
 }
 
@@ -58,7 +59,8 @@ func (c *limitServiceClient) GetLimits(ctx context.Context, in *GetLimitsRequest
 //
 // LimitService shows callers their limits.
 type LimitServiceServer interface {
-	// Retrieves every limit that applies to the caller.
+	// Retrieves every limit that applies to the caller. Rates belong to the caller's OAuth
+	// client; the limits of operations are the same for all tenants.
 	GetLimits(context.Context, *GetLimitsRequest) (*Limits, error)
 	mustEmbedUnimplementedLimitServiceServer()
 }

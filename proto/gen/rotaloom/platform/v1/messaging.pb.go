@@ -29,7 +29,7 @@ const (
 
 type ListMessagingNotificationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name, in any case.
+	// The name of a generic notification, in any case. By default, all are returned.
 	Name          *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -73,8 +73,9 @@ func (x *ListMessagingNotificationsRequest) GetName() string {
 }
 
 type GetMessagingNotificationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the generic notification.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -160,21 +161,36 @@ func (x *MessagingNotificationList) GetItems() []*MessagingNotification {
 	return nil
 }
 
+// MessagingNotification is a generic notification in the form for messaging. Its texts
+// are in the language of Accept-Language, or else in the language of the notification
+// itself; they have placeholders, "{{name}}".
 type MessagingNotification struct {
-	state                                  protoimpl.MessageState `protogen:"open.v1"`
-	Id                                     int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name                                   string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Description                            string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	SubjectTemplate                        string                 `protobuf:"bytes,4,opt,name=subject_template,json=subjectTemplate,proto3" json:"subject_template,omitempty"`
-	MessageTemplate                        string                 `protobuf:"bytes,5,opt,name=message_template,json=messageTemplate,proto3" json:"message_template,omitempty"`
-	SmsMessageTemplate                     string                 `protobuf:"bytes,6,opt,name=sms_message_template,json=smsMessageTemplate,proto3" json:"sms_message_template,omitempty"`
-	RecipientListWillBeSuppliedAtRuntime   *bool                  `protobuf:"varint,7,opt,name=recipient_list_will_be_supplied_at_runtime,json=recipientListWillBeSuppliedAtRuntime,proto3,oneof" json:"recipient_list_will_be_supplied_at_runtime,omitempty"`
-	SendToEmployee                         *bool                  `protobuf:"varint,8,opt,name=send_to_employee,json=sendToEmployee,proto3,oneof" json:"send_to_employee,omitempty"`
-	SendToEmployeesManager                 *bool                  `protobuf:"varint,9,opt,name=send_to_employees_manager,json=sendToEmployeesManager,proto3,oneof" json:"send_to_employees_manager,omitempty"`
-	SendToEmployeesAttendanceAdministrator *bool                  `protobuf:"varint,10,opt,name=send_to_employees_attendance_administrator,json=sendToEmployeesAttendanceAdministrator,proto3,oneof" json:"send_to_employees_attendance_administrator,omitempty"`
-	SendToEmployeesLeaveAdministrator      *bool                  `protobuf:"varint,11,opt,name=send_to_employees_leave_administrator,json=sendToEmployeesLeaveAdministrator,proto3,oneof" json:"send_to_employees_leave_administrator,omitempty"`
-	unknownFields                          protoimpl.UnknownFields
-	sizeCache                              protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the generic notification.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the generic notification.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description of the generic notification; absent if it has none.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The subject of e-mails. If it is absent, messages have the name as their subject.
+	SubjectTemplate string `protobuf:"bytes,4,opt,name=subject_template,json=subjectTemplate,proto3" json:"subject_template,omitempty"`
+	// The text of e-mails: the longMessage of the generic notification.
+	MessageTemplate string `protobuf:"bytes,5,opt,name=message_template,json=messageTemplate,proto3" json:"message_template,omitempty"`
+	// The shortMessage of the generic notification, which webhooks receive. E-mails have it
+	// if the generic notification lacks a longMessage. The product sends no SMS.
+	SmsMessageTemplate string `protobuf:"bytes,6,opt,name=sms_message_template,json=smsMessageTemplate,proto3" json:"sms_message_template,omitempty"`
+	// Whether the persons named in the request get the message themselves.
+	RecipientListWillBeSuppliedAtRuntime *bool `protobuf:"varint,7,opt,name=recipient_list_will_be_supplied_at_runtime,json=recipientListWillBeSuppliedAtRuntime,proto3,oneof" json:"recipient_list_will_be_supplied_at_runtime,omitempty"`
+	// Whether the persons named in the request get the message themselves.
+	SendToEmployee *bool `protobuf:"varint,8,opt,name=send_to_employee,json=sendToEmployee,proto3,oneof" json:"send_to_employee,omitempty"`
+	// Whether the managers of the persons named in the request get the message.
+	SendToEmployeesManager *bool `protobuf:"varint,9,opt,name=send_to_employees_manager,json=sendToEmployeesManager,proto3,oneof" json:"send_to_employees_manager,omitempty"`
+	// Stored and returned, without an effect.
+	SendToEmployeesAttendanceAdministrator *bool `protobuf:"varint,10,opt,name=send_to_employees_attendance_administrator,json=sendToEmployeesAttendanceAdministrator,proto3,oneof" json:"send_to_employees_attendance_administrator,omitempty"`
+	// Stored and returned, without an effect.
+	SendToEmployeesLeaveAdministrator *bool `protobuf:"varint,11,opt,name=send_to_employees_leave_administrator,json=sendToEmployeesLeaveAdministrator,proto3,oneof" json:"send_to_employees_leave_administrator,omitempty"`
+	unknownFields                     protoimpl.UnknownFields
+	sizeCache                         protoimpl.SizeCache
 }
 
 func (x *MessagingNotification) Reset() {
@@ -285,9 +301,10 @@ func (x *MessagingNotification) GetSendToEmployeesLeaveAdministrator() bool {
 }
 
 type NotifyByIDRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *NotifyBody            `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the generic notification.
+	Id            int64       `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *NotifyBody `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -336,18 +353,27 @@ func (x *NotifyByIDRequest) GetBody() *NotifyBody {
 	return nil
 }
 
+// NotifyBody names the persons that a message is about, and the values of its
+// placeholders. The generic notification determines whether these persons, their
+// managers, or fixed addresses get the message.
 type NotifyBody struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The employees that the message is about, by id and by person number.
-	Recipients               []int64  `protobuf:"varint,1,rep,packed,name=recipients,proto3" json:"recipients,omitempty"`
+	// The persons that the message is about, by id. The three lists of persons are added
+	// up.
+	Recipients []int64 `protobuf:"varint,1,rep,packed,name=recipients,proto3" json:"recipients,omitempty"`
+	// The persons that the message is about, by person number.
 	RecipientsByPersonNumber []string `protobuf:"bytes,2,rep,name=recipients_by_person_number,json=recipientsByPersonNumber,proto3" json:"recipients_by_person_number,omitempty"`
-	// More employees, by person number.
+	// Further persons, by person number, as in recipientsByPersonNumber.
 	RecipientPersonNums []string `protobuf:"bytes,3,rep,name=recipient_person_nums,json=recipientPersonNums,proto3" json:"recipient_person_nums,omitempty"`
-	// Additional e-mail addresses that get the message.
+	// E-mail addresses that get the message beside the recipients of the generic
+	// notification.
 	AdditionalRecipients []string `protobuf:"bytes,4,rep,name=additional_recipients,json=additionalRecipients,proto3" json:"additional_recipients,omitempty"`
-	// Values of placeholders, by name: text, numbers up to 9007199254740991 (send longer ones as text), true and false.
+	// The values of placeholders, by name: text, true, false, and numbers up to
+	// 9007199254740991 (send larger ones as text). At most 100 values with names of 100
+	// bytes and texts of 4,000 bytes. The server sets recipient.fullName,
+	// recipient.personNumber and employee.fullName.
 	NotifyData *structpb.Struct `protobuf:"bytes,5,opt,name=notify_data,json=notifyData,proto3" json:"notify_data,omitempty"`
-	// More values, for links.
+	// More values of placeholders, for links. A value in notifyData has priority.
 	UrlParams     *structpb.Struct `protobuf:"bytes,6,opt,name=url_params,json=urlParams,proto3" json:"url_params,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -425,19 +451,30 @@ func (x *NotifyBody) GetUrlParams() *structpb.Struct {
 	return nil
 }
 
+// NotifyRequest sends all generic notifications of an event, at most 20, with the same
+// persons and values.
 type NotifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The same properties as in NotifyBody.
-	Recipients               []int64          `protobuf:"varint,1,rep,packed,name=recipients,proto3" json:"recipients,omitempty"`
-	RecipientsByPersonNumber []string         `protobuf:"bytes,2,rep,name=recipients_by_person_number,json=recipientsByPersonNumber,proto3" json:"recipients_by_person_number,omitempty"`
-	RecipientPersonNums      []string         `protobuf:"bytes,3,rep,name=recipient_person_nums,json=recipientPersonNums,proto3" json:"recipient_person_nums,omitempty"`
-	AdditionalRecipients     []string         `protobuf:"bytes,4,rep,name=additional_recipients,json=additionalRecipients,proto3" json:"additional_recipients,omitempty"`
-	NotifyData               *structpb.Struct `protobuf:"bytes,5,opt,name=notify_data,json=notifyData,proto3" json:"notify_data,omitempty"`
-	UrlParams                *structpb.Struct `protobuf:"bytes,6,opt,name=url_params,json=urlParams,proto3" json:"url_params,omitempty"`
-	// Selects the generic notifications with this domain and event, in any case.
+	// The persons that the messages are about, by id. The three lists of persons are added
+	// up.
+	Recipients []int64 `protobuf:"varint,1,rep,packed,name=recipients,proto3" json:"recipients,omitempty"`
+	// The persons that the messages are about, by person number.
+	RecipientsByPersonNumber []string `protobuf:"bytes,2,rep,name=recipients_by_person_number,json=recipientsByPersonNumber,proto3" json:"recipients_by_person_number,omitempty"`
+	// Further persons, by person number, as in recipientsByPersonNumber.
+	RecipientPersonNums []string `protobuf:"bytes,3,rep,name=recipient_person_nums,json=recipientPersonNums,proto3" json:"recipient_person_nums,omitempty"`
+	// E-mail addresses that get the messages beside the recipients of the generic
+	// notifications.
+	AdditionalRecipients []string `protobuf:"bytes,4,rep,name=additional_recipients,json=additionalRecipients,proto3" json:"additional_recipients,omitempty"`
+	// The values of placeholders, by name, as for one generic notification.
+	NotifyData *structpb.Struct `protobuf:"bytes,5,opt,name=notify_data,json=notifyData,proto3" json:"notify_data,omitempty"`
+	// More values of placeholders, for links. A value in notifyData has priority.
+	UrlParams *structpb.Struct `protobuf:"bytes,6,opt,name=url_params,json=urlParams,proto3" json:"url_params,omitempty"`
+	// The domain of the event, in any case. Domain and event select the generic
+	// notifications.
 	Domain string `protobuf:"bytes,7,opt,name=domain,proto3" json:"domain,omitempty"`
-	Event  string `protobuf:"bytes,8,opt,name=event,proto3" json:"event,omitempty"`
-	// More values of placeholders.
+	// The event within the domain, in any case.
+	Event string `protobuf:"bytes,8,opt,name=event,proto3" json:"event,omitempty"`
+	// More values of placeholders. Values in notifyData and urlParams have priority.
 	EventData     *structpb.Struct `protobuf:"bytes,9,opt,name=event_data,json=eventData,proto3" json:"event_data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -536,9 +573,11 @@ func (x *NotifyRequest) GetEventData() *structpb.Struct {
 	return nil
 }
 
+// NotifyResponse has the stored messages.
 type NotifyResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Messages      []*Message             `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The messages, one for each generic notification, in the order of their names.
+	Messages      []*Message `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -585,7 +624,8 @@ func (x *NotifyResponse) GetMessages() []*Message {
 type Message struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id, which is the same for all deliveries of the message.
-	MessageId    string  `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	MessageId string `protobuf:"bytes,1,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	// The generic notification, by id and name.
 	Notification *v1.Ref `protobuf:"bytes,2,opt,name=notification,proto3" json:"notification,omitempty"`
 	// The number of deliveries that will be attempted.
 	Pending *int32 `protobuf:"varint,3,opt,name=pending,proto3,oneof" json:"pending,omitempty"`
@@ -665,8 +705,9 @@ func (x *Message) GetFailed() int32 {
 
 // DeliveryPage is a page of the log.
 type DeliveryPage struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Deliveries []*Delivery            `protobuf:"bytes,1,rep,name=deliveries,proto3" json:"deliveries,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The deliveries, newest first.
+	Deliveries []*Delivery `protobuf:"bytes,1,rep,name=deliveries,proto3" json:"deliveries,omitempty"`
 	// The value of "after" for the next page; absent on the last page.
 	Next          *int64 `protobuf:"varint,2,opt,name=next,proto3,oneof" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -720,26 +761,36 @@ func (x *DeliveryPage) GetNext() int64 {
 // Delivery is a message to one address or webhook.
 type Delivery struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the delivery, given by the server. Ids increase with time.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The id that the recipient sees at each attempt: the webhook-id, or the local part of
 	// the e-mail's Message-ID.
-	DeliveryId   string  `protobuf:"bytes,2,opt,name=delivery_id,json=deliveryId,proto3" json:"delivery_id,omitempty"`
-	MessageId    string  `protobuf:"bytes,3,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	DeliveryId string `protobuf:"bytes,2,opt,name=delivery_id,json=deliveryId,proto3" json:"delivery_id,omitempty"`
+	// The id of the message, a UUID that all of its deliveries share.
+	MessageId string `protobuf:"bytes,3,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	// The generic notification, by id and by its name at the time of sending.
 	Notification *v1.Ref `protobuf:"bytes,4,opt,name=notification,proto3" json:"notification,omitempty"`
-	// EMAIL or WEBHOOK.
+	// How the message is sent.
 	Channel string `protobuf:"bytes,5,opt,name=channel,proto3" json:"channel,omitempty"`
-	// PENDING, DELIVERED, FAILED or SUPPRESSED.
+	// PENDING: it will be attempted. DELIVERED: the recipient's server accepted it. FAILED:
+	// it is not attempted again. SUPPRESSED: the recipient already got the same message.
 	State string `protobuf:"bytes,6,opt,name=state,proto3" json:"state,omitempty"`
-	// The person, if the delivery is for a person.
+	// The person, by id and person number, if the delivery is for a person.
 	Recipient *v1.Ref `protobuf:"bytes,7,opt,name=recipient,proto3" json:"recipient,omitempty"`
-	// The e-mail address, or the URL.
-	Address  string `protobuf:"bytes,8,opt,name=address,proto3" json:"address,omitempty"`
-	Subject  string `protobuf:"bytes,9,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The e-mail address, or the URL of the webhook. Absent for a person without an
+	// address.
+	Address string `protobuf:"bytes,8,opt,name=address,proto3" json:"address,omitempty"`
+	// The subject of the e-mail, which webhooks receive too.
+	Subject string `protobuf:"bytes,9,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The number of finished attempts since the delivery was stored or replayed.
 	Attempts *int32 `protobuf:"varint,10,opt,name=attempts,proto3,oneof" json:"attempts,omitempty"`
-	// The time in UTC, as all times of the log.
-	CreatedDateTime     string `protobuf:"bytes,11,opt,name=created_date_time,json=createdDateTime,proto3" json:"created_date_time,omitempty"`
+	// The time of the request, in UTC without a zone, as all times of the log.
+	CreatedDateTime string `protobuf:"bytes,11,opt,name=created_date_time,json=createdDateTime,proto3" json:"created_date_time,omitempty"`
+	// The time of the next attempt. Only while the state is PENDING.
 	NextAttemptDateTime string `protobuf:"bytes,12,opt,name=next_attempt_date_time,json=nextAttemptDateTime,proto3" json:"next_attempt_date_time,omitempty"`
-	SettledDateTime     string `protobuf:"bytes,13,opt,name=settled_date_time,json=settledDateTime,proto3" json:"settled_date_time,omitempty"`
+	// The time when the state became DELIVERED, FAILED or SUPPRESSED. Absent while it is
+	// PENDING.
+	SettledDateTime string `protobuf:"bytes,13,opt,name=settled_date_time,json=settledDateTime,proto3" json:"settled_date_time,omitempty"`
 	// The error of the last failed attempt.
 	Error string `protobuf:"bytes,14,opt,name=error,proto3" json:"error,omitempty"`
 	// The attempts, oldest first. Present only for a single delivery. After 100 attempts,
@@ -884,12 +935,17 @@ func (x *Delivery) GetAttemptLog() []*DeliveryAttempt {
 	return nil
 }
 
+// DeliveryAttempt is a finished attempt to send a delivery.
 type DeliveryAttempt struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Number        int32                  `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	StartDateTime string                 `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Delivered     bool                   `protobuf:"varint,4,opt,name=delivered,proto3" json:"delivered,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the attempt, from 1. After a replay, numbers begin with 1 again.
+	Number int32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	// The time when the attempt began, in UTC.
+	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The time when the attempt ended, in UTC.
+	EndDateTime string `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// Whether the recipient's server accepted the message.
+	Delivered bool `protobuf:"varint,4,opt,name=delivered,proto3" json:"delivered,omitempty"`
 	// The answer of the recipient's server, or the reason why it could not be reached.
 	Result        string `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -961,10 +1017,14 @@ func (x *DeliveryAttempt) GetResult() string {
 	return ""
 }
 
+// MultiReadDeliveriesRequest selects a page of the log of deliveries.
 type MultiReadDeliveriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *DeliveryWhere         `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// The value of "next" in the previous response.
+	// The conditions that deliveries match, all of them. By default, all deliveries that
+	// the caller may see are returned.
+	Where *DeliveryWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Continues with the next page: the value of "next" in the previous response. The
+	// default is the first page.
 	After *int64 `protobuf:"varint,2,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	// The size of a page, at most 1,000. The default is 100.
 	Count         *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
@@ -1023,14 +1083,19 @@ func (x *MultiReadDeliveriesRequest) GetCount() int32 {
 	return 0
 }
 
+// DeliveryWhere selects deliveries that match all given conditions.
 type DeliveryWhere struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	State          string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	MessageId      string                 `protobuf:"bytes,2,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
-	NotificationId *int64                 `protobuf:"varint,3,opt,name=notification_id,json=notificationId,proto3,oneof" json:"notification_id,omitempty"`
-	PersonNumber   string                 `protobuf:"bytes,4,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The state, in any case.
+	State string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// The id of the message, a UUID.
+	MessageId string `protobuf:"bytes,2,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	// The id of the generic notification.
+	NotificationId *int64 `protobuf:"varint,3,opt,name=notification_id,json=notificationId,proto3,oneof" json:"notification_id,omitempty"`
+	// The person number of the recipient at the time of sending.
+	PersonNumber  string `protobuf:"bytes,4,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeliveryWhere) Reset() {
@@ -1092,8 +1157,9 @@ func (x *DeliveryWhere) GetPersonNumber() string {
 }
 
 type GetDeliveryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the delivery.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1135,9 +1201,11 @@ func (x *GetDeliveryRequest) GetId() int64 {
 	return 0
 }
 
+// ReplayDeliveriesRequest names the deliveries to send again.
 type ReplayDeliveriesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the deliveries. Pending deliveries stay as they are.
+	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1304,7 +1372,7 @@ const file_rotaloom_platform_v1_messaging_proto_rawDesc = "" +
 	"\vnotify_data\x18\x05 \x01(\v2\x17.google.protobuf.StructR\n" +
 	"notifyData\x126\n" +
 	"\n" +
-	"url_params\x18\x06 \x01(\v2\x17.google.protobuf.StructR\turlParams\"\xca\x04\n" +
+	"url_params\x18\x06 \x01(\v2\x17.google.protobuf.StructR\turlParams\"\xda\x04\n" +
 	"\rNotifyRequest\x12E\n" +
 	"\n" +
 	"recipients\x18\x01 \x03(\x03B%\xa2\xbb\x18!\n" +
@@ -1323,9 +1391,9 @@ const file_rotaloom_platform_v1_messaging_proto_rawDesc = "" +
 	"\vnotify_data\x18\x05 \x01(\v2\x17.google.protobuf.StructR\n" +
 	"notifyData\x126\n" +
 	"\n" +
-	"url_params\x18\x06 \x01(\v2\x17.google.protobuf.StructR\turlParams\x12\x16\n" +
-	"\x06domain\x18\a \x01(\tR\x06domain\x12\x14\n" +
-	"\x05event\x18\b \x01(\tR\x05event\x126\n" +
+	"url_params\x18\x06 \x01(\v2\x17.google.protobuf.StructR\turlParams\x12\x1e\n" +
+	"\x06domain\x18\a \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x06domain\x12\x1c\n" +
+	"\x05event\x18\b \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x05event\x126\n" +
 	"\n" +
 	"event_data\x18\t \x01(\v2\x17.google.protobuf.StructR\teventData\"K\n" +
 	"\x0eNotifyResponse\x129\n" +
@@ -1348,16 +1416,17 @@ const file_rotaloom_platform_v1_messaging_proto_rawDesc = "" +
 	"deliveries\x18\x01 \x03(\v2\x1e.rotaloom.platform.v1.DeliveryR\n" +
 	"deliveries\x12\x17\n" +
 	"\x04next\x18\x02 \x01(\x03H\x00R\x04next\x88\x01\x01B\a\n" +
-	"\x05_next\"\xcb\x04\n" +
+	"\x05_next\"\x8f\x05\n" +
 	"\bDelivery\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1f\n" +
 	"\vdelivery_id\x18\x02 \x01(\tR\n" +
 	"deliveryId\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x03 \x01(\tR\tmessageId\x12;\n" +
-	"\fnotification\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\fnotification\x12\x18\n" +
-	"\achannel\x18\x05 \x01(\tR\achannel\x12\x14\n" +
-	"\x05state\x18\x06 \x01(\tR\x05state\x125\n" +
+	"\fnotification\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\fnotification\x12.\n" +
+	"\achannel\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x10b\x05EMAILb\aWEBHOOKR\achannel\x12B\n" +
+	"\x05state\x18\x06 \x01(\tB,\xa2\xbb\x18(b\aPENDINGb\tDELIVEREDb\x06FAILEDb\n" +
+	"SUPPRESSEDR\x05state\x125\n" +
 	"\trecipient\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\trecipient\x12\x18\n" +
 	"\aaddress\x18\b \x01(\tR\aaddress\x12\x18\n" +
 	"\asubject\x18\t \x01(\tR\asubject\x12\x1f\n" +
@@ -1381,20 +1450,21 @@ const file_rotaloom_platform_v1_messaging_proto_rawDesc = "" +
 	"\x05after\x18\x02 \x01(\x03H\x00R\x05after\x88\x01\x01\x12>\n" +
 	"\x05count\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-60601H\x01R\x05count\x88\x01\x01B\b\n" +
 	"\x06_afterB\b\n" +
-	"\x06_count\"\xab\x01\n" +
-	"\rDeliveryWhere\x12\x14\n" +
-	"\x05state\x18\x01 \x01(\tR\x05state\x12\x1d\n" +
+	"\x06_count\"\xd9\x01\n" +
+	"\rDeliveryWhere\x12B\n" +
+	"\x05state\x18\x01 \x01(\tB,\xa2\xbb\x18(b\aPENDINGb\tDELIVEREDb\x06FAILEDb\n" +
+	"SUPPRESSEDR\x05state\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x02 \x01(\tR\tmessageId\x12,\n" +
 	"\x0fnotification_id\x18\x03 \x01(\x03H\x00R\x0enotificationId\x88\x01\x01\x12#\n" +
 	"\rperson_number\x18\x04 \x01(\tR\fpersonNumberB\x12\n" +
 	"\x10_notification_id\"$\n" +
 	"\x12GetDeliveryRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"R\n" +
-	"\x17ReplayDeliveriesRequest\x127\n" +
-	"\x03ids\x18\x01 \x03(\x03B%\xa2\xbb\x18!\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"T\n" +
+	"\x17ReplayDeliveriesRequest\x129\n" +
+	"\x03ids\x18\x01 \x03(\x03B'\xa2\xbb\x18#\n" +
 	"\x1f\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
-	"deliveriesR\x03ids\"u\n" +
+	"deliveriesh\x01R\x03ids\"u\n" +
 	"\x0fDeliveryContent\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x1a\n" +

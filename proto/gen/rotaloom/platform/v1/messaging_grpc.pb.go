@@ -40,15 +40,21 @@ type MessagingServiceClient interface {
 	// Retrieves all generic notifications in the form for messaging, or the one with the
 	// given name. Texts follow Accept-Language.
 	ListMessagingNotifications(ctx context.Context, in *ListMessagingNotificationsRequest, opts ...grpc.CallOption) (*MessagingNotificationList, error)
-	// Retrieves one generic notification in the form for messaging.
+	// Retrieves one generic notification in the form for messaging. Texts follow
+	// Accept-Language.
 	GetMessagingNotification(ctx context.Context, in *GetMessagingNotificationRequest, opts ...grpc.CallOption) (*MessagingNotification, error)
-	// Sends a generic notification.
+	// Sends a generic notification. The request stores one delivery for each address and
+	// webhook, and returns before they are sent.
 	NotifyByID(ctx context.Context, in *NotifyByIDRequest, opts ...grpc.CallOption) (*NotifyResponse, error)
-	// Sends the generic notifications of an event.
+	// Sends the generic notifications of an event. All messages of the request are stored,
+	// or none.
 	Notify(ctx context.Context, in *NotifyRequest, opts ...grpc.CallOption) (*NotifyResponse, error)
-	// Retrieves a page of the log of deliveries, newest first.
+	// Retrieves a page of the log of deliveries, newest first. Callers see the deliveries
+	// to persons that they see; deliveries to other addresses and to webhooks are for
+	// callers who see all employees.
 	MultiReadDeliveries(ctx context.Context, in *MultiReadDeliveriesRequest, opts ...grpc.CallOption) (*DeliveryPage, error)
-	// Retrieves one delivery with its attempts.
+	// Retrieves one delivery with its attempts. The log keeps settled deliveries for 30
+	// days, unless the operator sets another time.
 	GetDelivery(ctx context.Context, in *GetDeliveryRequest, opts ...grpc.CallOption) (*Delivery, error)
 	// Sends deliveries again, all or none. They keep their ids, so that recipients can
 	// recognize repetitions.
@@ -143,15 +149,21 @@ type MessagingServiceServer interface {
 	// Retrieves all generic notifications in the form for messaging, or the one with the
 	// given name. Texts follow Accept-Language.
 	ListMessagingNotifications(context.Context, *ListMessagingNotificationsRequest) (*MessagingNotificationList, error)
-	// Retrieves one generic notification in the form for messaging.
+	// Retrieves one generic notification in the form for messaging. Texts follow
+	// Accept-Language.
 	GetMessagingNotification(context.Context, *GetMessagingNotificationRequest) (*MessagingNotification, error)
-	// Sends a generic notification.
+	// Sends a generic notification. The request stores one delivery for each address and
+	// webhook, and returns before they are sent.
 	NotifyByID(context.Context, *NotifyByIDRequest) (*NotifyResponse, error)
-	// Sends the generic notifications of an event.
+	// Sends the generic notifications of an event. All messages of the request are stored,
+	// or none.
 	Notify(context.Context, *NotifyRequest) (*NotifyResponse, error)
-	// Retrieves a page of the log of deliveries, newest first.
+	// Retrieves a page of the log of deliveries, newest first. Callers see the deliveries
+	// to persons that they see; deliveries to other addresses and to webhooks are for
+	// callers who see all employees.
 	MultiReadDeliveries(context.Context, *MultiReadDeliveriesRequest) (*DeliveryPage, error)
-	// Retrieves one delivery with its attempts.
+	// Retrieves one delivery with its attempts. The log keeps settled deliveries for 30
+	// days, unless the operator sets another time.
 	GetDelivery(context.Context, *GetDeliveryRequest) (*Delivery, error)
 	// Sends deliveries again, all or none. They keep their ids, so that recipients can
 	// recognize repetitions.

@@ -273,9 +273,11 @@ func (x *RateLimitList) GetRateLimits() []*RateLimit {
 }
 
 type GetRateLimitRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ThrottleClass string                 `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
-	// Returns or changes only the rate of this client.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The class of operations.
+	ThrottleClass string `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
+	// The OAuth client whose rate is returned. By default, the rate of clients without a
+	// separate rate.
 	ClientId      *string `protobuf:"bytes,2,opt,name=client_id,json=clientId,proto3,oneof" json:"client_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -326,9 +328,11 @@ func (x *GetRateLimitRequest) GetClientId() string {
 }
 
 type PutRateLimitRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ThrottleClass string                 `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
-	// Returns or changes only the rate of this client.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The class of operations.
+	ThrottleClass string `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
+	// The OAuth client whose rate is set. By default, the rate of all clients without a
+	// separate rate is set.
 	ClientId      *string    `protobuf:"bytes,2,opt,name=client_id,json=clientId,proto3,oneof" json:"client_id,omitempty"`
 	RateLimit     *RateLimit `protobuf:"bytes,3,opt,name=rate_limit,json=rateLimit,proto3" json:"rate_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -387,9 +391,11 @@ func (x *PutRateLimitRequest) GetRateLimit() *RateLimit {
 }
 
 type DeleteRateLimitRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ThrottleClass string                 `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
-	// Returns or changes only the rate of this client.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The class of operations.
+	ThrottleClass string `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
+	// The OAuth client whose rate is deleted. By default, the rate of all clients without a
+	// separate rate is deleted.
 	ClientId      *string `protobuf:"bytes,2,opt,name=client_id,json=clientId,proto3,oneof" json:"client_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -443,15 +449,17 @@ func (x *DeleteRateLimitRequest) GetClientId() string {
 // burst, and each request uses one.
 type RateLimit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// read, bulk_read, write, bulk_write or login. In requests, the path determines it.
+	// The class of operations. Ignored in requests, because the path determines it.
 	ThrottleClass string `protobuf:"bytes,1,opt,name=throttle_class,json=throttleClass,proto3" json:"throttle_class,omitempty"`
-	// Absent if the rate applies to every client without a separate rate.
+	// The OAuth client. Absent if the rate applies to every client without a separate rate.
+	// Ignored in requests, because the query determines it.
 	ClientId *string `protobuf:"bytes,2,opt,name=client_id,json=clientId,proto3,oneof" json:"client_id,omitempty"`
-	// Requests per second.
+	// Requests per second, from 0.01 up to the ceiling of the installation.
 	Rate float64 `protobuf:"fixed64,3,opt,name=rate,proto3" json:"rate,omitempty"`
-	// The largest number of requests at once.
+	// The largest number of requests at once, from 1 up to the ceiling of the installation.
 	Burst int64 `protobuf:"varint,4,opt,name=burst,proto3" json:"burst,omitempty"`
-	// The level of the rate: CLIENT, TENANT or INSTALLATION. Ignored in requests.
+	// The level of the rate: set for the client, for the tenant, or for the installation.
+	// Ignored in requests.
 	Origin        string `protobuf:"bytes,5,opt,name=origin,proto3" json:"origin,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -545,31 +553,35 @@ const file_rotaloom_platform_v1_rate_limit_proto_rawDesc = "" +
 	"\rRateLimitList\x12@\n" +
 	"\vrate_limits\x18\x01 \x03(\v2\x1f.rotaloom.platform.v1.RateLimitR\n" +
 	"rateLimits:\x11\xa2\xbb\x18\r\n" +
-	"\vrate_limits\"l\n" +
-	"\x13GetRateLimitRequest\x12%\n" +
-	"\x0ethrottle_class\x18\x01 \x01(\tR\rthrottleClass\x12 \n" +
+	"\vrate_limits\"\x9d\x01\n" +
+	"\x13GetRateLimitRequest\x12V\n" +
+	"\x0ethrottle_class\x18\x01 \x01(\tB/\xa2\xbb\x18+b\x04readb\tbulk_readb\x05writeb\n" +
+	"bulk_writeb\x05loginR\rthrottleClass\x12 \n" +
 	"\tclient_id\x18\x02 \x01(\tH\x00R\bclientId\x88\x01\x01B\f\n" +
 	"\n" +
-	"_client_id\"\xc0\x01\n" +
-	"\x13PutRateLimitRequest\x12%\n" +
-	"\x0ethrottle_class\x18\x01 \x01(\tR\rthrottleClass\x12,\n" +
+	"_client_id\"\xea\x01\n" +
+	"\x13PutRateLimitRequest\x12O\n" +
+	"\x0ethrottle_class\x18\x01 \x01(\tB(\xa2\xbb\x18$b\x04readb\tbulk_readb\x05writeb\n" +
+	"bulk_writeR\rthrottleClass\x12,\n" +
 	"\tclient_id\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\bclientId\x88\x01\x01\x12F\n" +
 	"\n" +
 	"rate_limit\x18\x03 \x01(\v2\x1f.rotaloom.platform.v1.RateLimitB\x06\xbaH\x03\xc8\x01\x01R\trateLimitB\f\n" +
 	"\n" +
-	"_client_id\"o\n" +
-	"\x16DeleteRateLimitRequest\x12%\n" +
-	"\x0ethrottle_class\x18\x01 \x01(\tR\rthrottleClass\x12 \n" +
+	"_client_id\"\x99\x01\n" +
+	"\x16DeleteRateLimitRequest\x12O\n" +
+	"\x0ethrottle_class\x18\x01 \x01(\tB(\xa2\xbb\x18$b\x04readb\tbulk_readb\x05writeb\n" +
+	"bulk_writeR\rthrottleClass\x12 \n" +
 	"\tclient_id\x18\x02 \x01(\tH\x00R\bclientId\x88\x01\x01B\f\n" +
 	"\n" +
-	"_client_id\"\xa4\x01\n" +
-	"\tRateLimit\x12%\n" +
-	"\x0ethrottle_class\x18\x01 \x01(\tR\rthrottleClass\x12 \n" +
-	"\tclient_id\x18\x02 \x01(\tH\x00R\bclientId\x88\x01\x01\x12\x12\n" +
-	"\x04rate\x18\x03 \x01(\x01R\x04rate\x12\x14\n" +
-	"\x05burst\x18\x04 \x01(\x03R\x05burst\x12\x16\n" +
-	"\x06origin\x18\x05 \x01(\tR\x06originB\f\n" +
+	"_client_id\"\x89\x02\n" +
+	"\tRateLimit\x12V\n" +
+	"\x0ethrottle_class\x18\x01 \x01(\tB/\xa2\xbb\x18+b\x04readb\tbulk_readb\x05writeb\n" +
+	"bulk_writeb\x05loginR\rthrottleClass\x12 \n" +
+	"\tclient_id\x18\x02 \x01(\tH\x00R\bclientId\x88\x01\x01\x12\x1a\n" +
+	"\x04rate\x18\x03 \x01(\x01B\x06\xa2\xbb\x18\x02h\x01R\x04rate\x12\x1c\n" +
+	"\x05burst\x18\x04 \x01(\x03B\x06\xa2\xbb\x18\x02h\x01R\x05burst\x12:\n" +
+	"\x06origin\x18\x05 \x01(\tB\"\xa2\xbb\x18\x1eb\x06CLIENTb\x06TENANTb\fINSTALLATIONR\x06originB\f\n" +
 	"\n" +
 	"_client_id2\xcc\x06\n" +
 	"\x10RateLimitService\x12k\n" +

@@ -39,9 +39,11 @@ const (
 type RateLimitServiceClient interface {
 	// Reserves requests of a client's rate in advance, for the edge.
 	LeaseRate(ctx context.Context, in *LeaseRateRequest, opts ...grpc.CallOption) (*LeaseRateResponse, error)
-	// Lists the rates of the tenant.
+	// Lists the rates of the tenant. Classes and clients without an item have the rate of
+	// the installation.
 	ListRateLimits(ctx context.Context, in *ListRateLimitsRequest, opts ...grpc.CallOption) (*RateLimitList, error)
-	// Retrieves the rate that applies to a class, or to one client in the class.
+	// Retrieves the rate that applies to a class, or to one client in the class. The origin
+	// says where it is set.
 	GetRateLimit(ctx context.Context, in *GetRateLimitRequest, opts ...grpc.CallOption) (*RateLimit, error)
 	// Sets the rate of a class, for one client or for all clients without a separate rate.
 	// It takes effect everywhere within seconds.
@@ -118,9 +120,11 @@ func (c *rateLimitServiceClient) DeleteRateLimit(ctx context.Context, in *Delete
 type RateLimitServiceServer interface {
 	// Reserves requests of a client's rate in advance, for the edge.
 	LeaseRate(context.Context, *LeaseRateRequest) (*LeaseRateResponse, error)
-	// Lists the rates of the tenant.
+	// Lists the rates of the tenant. Classes and clients without an item have the rate of
+	// the installation.
 	ListRateLimits(context.Context, *ListRateLimitsRequest) (*RateLimitList, error)
-	// Retrieves the rate that applies to a class, or to one client in the class.
+	// Retrieves the rate that applies to a class, or to one client in the class. The origin
+	// says where it is set.
 	GetRateLimit(context.Context, *GetRateLimitRequest) (*RateLimit, error)
 	// Sets the rate of a class, for one client or for all clients without a separate rate.
 	// It takes effect everywhere within seconds.

@@ -31,13 +31,15 @@ const (
 
 type ListTargetThresholdsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name, in any case.
+	// The name of a target threshold, in any case. By default, all are returned.
 	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// STANDARD or HCA, in any case.
+	// The type of the target thresholds, in any case. By default, both types are returned.
 	Type *string `protobuf:"bytes,2,opt,name=type,proto3,oneof" json:"type,omitempty"`
-	// The first and the last record of the page, from 0, both included.
+	// The first record of the page, counted from 0. The default is 0.
 	Recordstartindex *int32 `protobuf:"varint,3,opt,name=recordstartindex,proto3,oneof" json:"recordstartindex,omitempty"`
-	Recordendindex   *int32 `protobuf:"varint,4,opt,name=recordendindex,proto3,oneof" json:"recordendindex,omitempty"`
+	// The last record of the page, counted from 0 and included. By default, the page ends
+	// with the last record.
+	Recordendindex *int32 `protobuf:"varint,4,opt,name=recordendindex,proto3,oneof" json:"recordendindex,omitempty"`
 	// Pages by cursor, instead of recordstartindex and recordendindex: "" for the first page.
 	// The header Link of each response has the address of the next page (rel next). The
 	// records come in the order of their ids.
@@ -122,8 +124,9 @@ func (x *ListTargetThresholdsRequest) GetCount() int32 {
 }
 
 type GetTargetThresholdRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the target threshold.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -166,9 +169,10 @@ func (x *GetTargetThresholdRequest) GetId() int64 {
 }
 
 type UpdateTargetThresholdRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *TargetThreshold       `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the target threshold.
+	Id            int64            `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *TargetThreshold `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -219,7 +223,8 @@ func (x *UpdateTargetThresholdRequest) GetBody() *TargetThreshold {
 
 type DeleteTargetThresholdRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the target threshold.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the target threshold must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -416,7 +421,7 @@ func (*ListMetricSetsRequest) Descriptor() ([]byte, []int) {
 
 type ListTargetThresholdShortNamesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// STANDARD or HCA, in any case. The default is both.
+	// The type of the target thresholds, in any case. By default, both types are returned.
 	TargetType    string `protobuf:"bytes,1,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -461,9 +466,9 @@ func (x *ListTargetThresholdShortNamesRequest) GetTargetType() string {
 
 type ExportTargetThresholdsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// STANDARD or HCA, in any case.
+	// The type of the target thresholds, in any case.
 	TargetType string `protobuf:"bytes,1,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
-	// The number of records to skip.
+	// The number of records to skip. Required, unless after is given.
 	Index *int32 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The maximum number of records in a page, 1 to 1,000.
 	Count *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
@@ -533,9 +538,11 @@ func (x *ExportTargetThresholdsRequest) GetAfter() string {
 	return ""
 }
 
+// TargetThresholdExport is a page of target thresholds.
 type TargetThresholdExport struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Records []*TargetThreshold     `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The target thresholds of the page.
+	Records []*TargetThreshold `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
 	// With "after" only: its value for the next page; absent on the last page.
 	Next          string `protobuf:"bytes,2,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -586,9 +593,11 @@ func (x *TargetThresholdExport) GetNext() string {
 	return ""
 }
 
+// MultiReadTargetThresholdsRequest selects target thresholds.
 type MultiReadTargetThresholdsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *TargetThresholdWhere  `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The conditions; {} selects all target thresholds.
+	Where         *TargetThresholdWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -630,14 +639,16 @@ func (x *MultiReadTargetThresholdsRequest) GetWhere() *TargetThresholdWhere {
 	return nil
 }
 
-// TargetThresholdWhere selects target thresholds that match all given conditions. Without
-// conditions, all are selected.
+// TargetThresholdWhere selects target thresholds. Without conditions, all are selected.
 type TargetThresholdWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Ids   []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	// Names, in any case.
+	// The ids of target thresholds. With qualifiers, those that either list names are
+	// selected.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The names of target thresholds, in any case.
 	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	// STANDARD or HCA, in any case.
+	// The type of the target thresholds: STANDARD or HCA, in any case. By default, both types
+	// are selected.
 	TargetType    string `protobuf:"bytes,3,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -694,11 +705,14 @@ func (x *TargetThresholdWhere) GetTargetType() string {
 	return ""
 }
 
+// TargetThresholdResponse has the selected target thresholds.
 type TargetThresholdResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The conditions of the request.
 	RequestPayload *TargetThresholdWhere `protobuf:"bytes,1,opt,name=request_payload,json=requestPayload,proto3" json:"request_payload,omitempty"`
-	TargetResponse []*TargetThreshold    `protobuf:"bytes,2,rep,name=target_response,json=targetResponse,proto3" json:"target_response,omitempty"`
+	// The target thresholds, in the order of their names; with the operation for short
+	// names, in the order of these.
+	TargetResponse []*TargetThreshold `protobuf:"bytes,2,rep,name=target_response,json=targetResponse,proto3" json:"target_response,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -748,9 +762,11 @@ func (x *TargetThresholdResponse) GetTargetResponse() []*TargetThreshold {
 }
 
 type MultiUpsertTargetThresholdsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *TargetThresholdBatch  `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Body  *TargetThresholdBatch  `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether items that can be stored are stored if others are refused. The default is
+	// false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -941,20 +957,27 @@ func (x *TargetThresholdSummaryList) GetItems() []*TargetThresholdSummary {
 
 // TargetThresholdSummary is the short form of a target threshold.
 type TargetThresholdSummary struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Id             int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name           string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Description    string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	ExpirationDate string                 `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	// metrics, kpis or metricsets.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the target threshold.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the target threshold.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description of the target threshold.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The last day of the target threshold, YYYY-MM-DD.
+	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// The kind of the measured quantity.
 	TargetFunctionType string `protobuf:"bytes,5,opt,name=target_function_type,json=targetFunctionType,proto3" json:"target_function_type,omitempty"`
-	// The first location, if it has an id.
+	// The id of the first location; absent if the target threshold names it by a qualifier.
 	TargetLocationId *int64 `protobuf:"varint,6,opt,name=target_location_id,json=targetLocationId,proto3,oneof" json:"target_location_id,omitempty"`
-	// The first location, if it has a qualifier.
+	// The qualifier of the first location; absent if the target threshold names it by an
+	// id.
 	TargetLocationName string `protobuf:"bytes,7,opt,name=target_location_name,json=targetLocationName,proto3" json:"target_location_name,omitempty"`
-	// orgs or workunits.
-	TargetLocationType    string `protobuf:"bytes,8,opt,name=target_location_type,json=targetLocationType,proto3" json:"target_location_type,omitempty"`
-	TargetType            string `protobuf:"bytes,9,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
+	// The kind of the locations.
+	TargetLocationType string `protobuf:"bytes,8,opt,name=target_location_type,json=targetLocationType,proto3" json:"target_location_type,omitempty"`
+	// The type of the target threshold.
+	TargetType string `protobuf:"bytes,9,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
+	// The type in the form for display.
 	TargetTypeDisplayText string `protobuf:"bytes,10,opt,name=target_type_display_text,json=targetTypeDisplayText,proto3" json:"target_type_display_text,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -1060,30 +1083,48 @@ func (x *TargetThresholdSummary) GetTargetTypeDisplayText() string {
 	return ""
 }
 
+// TargetThreshold is a target of a measured quantity at locations, with thresholds for
+// its values. It is stored for dashboards; the product does not measure the quantity
+// itself.
 type TargetThreshold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored when a target threshold is created; later it
+	// must be the id in the path. In a batch, it selects the target threshold to replace.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the target threshold must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The purpose of the target threshold, at most 1,000 characters.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	ShortName   string `protobuf:"bytes,5,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
-	// STANDARD or HCA.
+	// A short name, at most 1,000 characters. Several target thresholds may have the same
+	// one.
+	ShortName string `protobuf:"bytes,5,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// The type, in any case.
 	TargetType string `protobuf:"bytes,6,opt,name=target_type,json=targetType,proto3" json:"target_type,omitempty"`
-	// The name of an evaluation period.
+	// The period that the quantity is measured over, in any case.
 	EvaluationPeriod string `protobuf:"bytes,7,opt,name=evaluation_period,json=evaluationPeriod,proto3" json:"evaluation_period,omitempty"`
-	// The last day of the target threshold. After it, the target threshold may be deleted.
-	ExpirationDate      string          `protobuf:"bytes,8,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	CurrencyRef         *v1.Ref         `protobuf:"bytes,9,opt,name=currency_ref,json=currencyRef,proto3" json:"currency_ref,omitempty"`
-	TargetConfigBatchId string          `protobuf:"bytes,10,opt,name=target_config_batch_id,json=targetConfigBatchId,proto3" json:"target_config_batch_id,omitempty"`
-	TargetFunction      *TargetFunction `protobuf:"bytes,11,opt,name=target_function,json=targetFunction,proto3" json:"target_function,omitempty"`
-	TargetLocation      *TargetLocation `protobuf:"bytes,12,opt,name=target_location,json=targetLocation,proto3" json:"target_location,omitempty"`
-	Thresholds          []*Threshold    `protobuf:"bytes,13,rep,name=thresholds,proto3" json:"thresholds,omitempty"`
-	// Stored and returned as sent.
-	CoreFixedTargets   []*structpb.Struct `protobuf:"bytes,14,rep,name=core_fixed_targets,json=coreFixedTargets,proto3" json:"core_fixed_targets,omitempty"`
-	CoreRatioTargets   []*structpb.Struct `protobuf:"bytes,15,rep,name=core_ratio_targets,json=coreRatioTargets,proto3" json:"core_ratio_targets,omitempty"`
-	HcaFixedTargets    []*structpb.Struct `protobuf:"bytes,16,rep,name=hca_fixed_targets,json=hcaFixedTargets,proto3" json:"hca_fixed_targets,omitempty"`
+	// The last day of the target threshold, YYYY-MM-DD. After it, the target threshold may
+	// be deleted.
+	ExpirationDate string `protobuf:"bytes,8,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// The currency of values that are money, by id or by qualifier. Stored and returned as
+	// sent.
+	CurrencyRef *v1.Ref `protobuf:"bytes,9,opt,name=currency_ref,json=currencyRef,proto3" json:"currency_ref,omitempty"`
+	// Stored and returned, without an effect.
+	TargetConfigBatchId string `protobuf:"bytes,10,opt,name=target_config_batch_id,json=targetConfigBatchId,proto3" json:"target_config_batch_id,omitempty"`
+	// The measured quantity.
+	TargetFunction *TargetFunction `protobuf:"bytes,11,opt,name=target_function,json=targetFunction,proto3" json:"target_function,omitempty"`
+	// The place of the measurement.
+	TargetLocation *TargetLocation `protobuf:"bytes,12,opt,name=target_location,json=targetLocation,proto3" json:"target_location,omitempty"`
+	// The ranges of values with their display, at least one.
+	Thresholds []*Threshold `protobuf:"bytes,13,rep,name=thresholds,proto3" json:"thresholds,omitempty"`
+	// Stored and returned, without an effect.
+	CoreFixedTargets []*structpb.Struct `protobuf:"bytes,14,rep,name=core_fixed_targets,json=coreFixedTargets,proto3" json:"core_fixed_targets,omitempty"`
+	// Stored and returned, without an effect.
+	CoreRatioTargets []*structpb.Struct `protobuf:"bytes,15,rep,name=core_ratio_targets,json=coreRatioTargets,proto3" json:"core_ratio_targets,omitempty"`
+	// Stored and returned, without an effect.
+	HcaFixedTargets []*structpb.Struct `protobuf:"bytes,16,rep,name=hca_fixed_targets,json=hcaFixedTargets,proto3" json:"hca_fixed_targets,omitempty"`
+	// Stored and returned, without an effect.
 	HcaVariableTargets []*structpb.Struct `protobuf:"bytes,17,rep,name=hca_variable_targets,json=hcaVariableTargets,proto3" json:"hca_variable_targets,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -1240,10 +1281,14 @@ func (x *TargetThreshold) GetHcaVariableTargets() []*structpb.Struct {
 
 // TargetFunction is the measured quantity: exactly one of its properties.
 type TargetFunction struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Metrics       *TargetFunctionRefs    `protobuf:"bytes,1,opt,name=metrics,proto3" json:"metrics,omitempty"`
-	Kpis          *TargetFunctionRefs    `protobuf:"bytes,2,opt,name=kpis,proto3" json:"kpis,omitempty"`
-	Metricsets    *TargetFunctionRefs    `protobuf:"bytes,3,opt,name=metricsets,proto3" json:"metricsets,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Metrics, by id, name or definition.
+	Metrics *TargetFunctionRefs `protobuf:"bytes,1,opt,name=metrics,proto3" json:"metrics,omitempty"`
+	// Key performance indicators, by id, name or definition.
+	Kpis *TargetFunctionRefs `protobuf:"bytes,2,opt,name=kpis,proto3" json:"kpis,omitempty"`
+	// Metric sets, by id, name or definition. The operation for metric sets lists some;
+	// others are permitted.
+	Metricsets    *TargetFunctionRefs `protobuf:"bytes,3,opt,name=metricsets,proto3" json:"metricsets,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1299,12 +1344,18 @@ func (x *TargetFunction) GetMetricsets() *TargetFunctionRefs {
 	return nil
 }
 
+// TargetFunctionRefs names functions, at most 1,000 in all lists together. They are
+// stored and returned as sent; the product does not check that they exist.
 type TargetFunctionRefs struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Ids        []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	Refs       []*v1.Ref              `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
-	// Stored and returned as sent.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of functions.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The names of functions.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// The functions, each by id or by name.
+	Refs []*v1.Ref `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
+	// Definitions of functions, as objects of the client. Stored and returned, without an
+	// effect.
 	FunctionDefs  []*structpb.Struct `protobuf:"bytes,4,rep,name=function_defs,json=functionDefs,proto3" json:"function_defs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1368,11 +1419,15 @@ func (x *TargetFunctionRefs) GetFunctionDefs() []*structpb.Struct {
 	return nil
 }
 
-// TargetLocation is the place of the measurement: exactly one of its properties.
+// TargetLocation is the place of the measurement: exactly one of its properties, with at
+// most 1,000 references. They are stored and returned as sent; the product does not check
+// that they exist.
 type TargetLocation struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Orgs          *v1.RefList            `protobuf:"bytes,1,opt,name=orgs,proto3" json:"orgs,omitempty"`
-	Workunits     *v1.RefList            `protobuf:"bytes,2,opt,name=workunits,proto3" json:"workunits,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Locations of the organization, by id or path.
+	Orgs *v1.RefList `protobuf:"bytes,1,opt,name=orgs,proto3" json:"orgs,omitempty"`
+	// Work units, by id or name.
+	Workunits     *v1.RefList `protobuf:"bytes,2,opt,name=workunits,proto3" json:"workunits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1424,13 +1479,20 @@ func (x *TargetLocation) GetWorkunits() *v1.RefList {
 // Threshold is a range of values with its display.
 type Threshold struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// The id of an operator.
-	OperatorId    *int64   `protobuf:"varint,3,opt,name=operator_id,json=operatorId,proto3,oneof" json:"operator_id,omitempty"`
-	Value         *float64 `protobuf:"fixed64,4,opt,name=value,proto3,oneof" json:"value,omitempty"`
-	MaxValue      *float64 `protobuf:"fixed64,5,opt,name=max_value,json=maxValue,proto3,oneof" json:"max_value,omitempty"`
-	IndicatorText string   `protobuf:"bytes,6,opt,name=indicator_text,json=indicatorText,proto3" json:"indicator_text,omitempty"`
+	// A number that the client chooses.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name for display, at most 1,000 characters.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The id of an operator, 1 to 6: how a measured value is compared with value and
+	// maxValue.
+	OperatorId *int64 `protobuf:"varint,3,opt,name=operator_id,json=operatorId,proto3,oneof" json:"operator_id,omitempty"`
+	// The value, and the lower end for BETWEEN.
+	Value *float64 `protobuf:"fixed64,4,opt,name=value,proto3,oneof" json:"value,omitempty"`
+	// The upper end for BETWEEN, not less than value. Other operators do not use it.
+	MaxValue *float64 `protobuf:"fixed64,5,opt,name=max_value,json=maxValue,proto3,oneof" json:"max_value,omitempty"`
+	// The text for display, at most 1,000 characters. The operation for indicator texts
+	// lists usual ones.
+	IndicatorText string `protobuf:"bytes,6,opt,name=indicator_text,json=indicatorText,proto3" json:"indicator_text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1551,11 +1613,15 @@ func (x *EvaluationPeriodList) GetItems() []*EvaluationPeriod {
 	return nil
 }
 
+// EvaluationPeriod is a period that a quantity can be measured over.
 type EvaluationPeriod struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	ShortName     string                 `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, as text.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The word for evaluationPeriod of a target threshold.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The name as one letter.
+	ShortName     string `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1655,13 +1721,17 @@ func (x *ThresholdOperatorList) GetItems() []*ThresholdOperator {
 	return nil
 }
 
+// ThresholdOperator compares a measured value with the values of a threshold.
 type ThresholdOperator struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Id                int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	ThresholdOperator string                 `protobuf:"bytes,2,opt,name=threshold_operator,json=thresholdOperator,proto3" json:"threshold_operator,omitempty"`
-	Description       string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number for operatorId of a threshold.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The operator as a sign or a word.
+	ThresholdOperator string `protobuf:"bytes,2,opt,name=threshold_operator,json=thresholdOperator,proto3" json:"threshold_operator,omitempty"`
+	// The meaning of the operator, in English.
+	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ThresholdOperator) Reset() {
@@ -1759,13 +1829,18 @@ func (x *IndicatorTextList) GetItems() []*IndicatorText {
 	return nil
 }
 
+// IndicatorText is a text that thresholds usually display. Thresholds may have other
+// texts.
 type IndicatorText struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	Id                     int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	ThresholdIndicatorText string                 `protobuf:"bytes,2,opt,name=threshold_indicator_text,json=thresholdIndicatorText,proto3" json:"threshold_indicator_text,omitempty"`
-	Description            string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the text.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The text, in English, for indicatorText of a threshold.
+	ThresholdIndicatorText string `protobuf:"bytes,2,opt,name=threshold_indicator_text,json=thresholdIndicatorText,proto3" json:"threshold_indicator_text,omitempty"`
+	// The meaning of the text, in English.
+	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *IndicatorText) Reset() {
@@ -1865,11 +1940,14 @@ func (x *MetricSetList) GetItems() []*MetricSet {
 
 // MetricSet is a group of metrics that belong together.
 type MetricSet struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name      string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	ShortName string                 `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
-	// STANDARD.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the metric set.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the metric set, in English.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The name of the metric set in one word.
+	ShortName string `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// The type of the target thresholds that use it, always STANDARD.
 	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
 	// The components of its metrics, separated by commas.
 	DataColumns string `protobuf:"bytes,5,opt,name=data_columns,json=dataColumns,proto3" json:"data_columns,omitempty"`
@@ -1964,10 +2042,10 @@ var File_rotaloom_platform_v1_target_threshold_proto protoreflect.FileDescriptor
 
 const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/platform/v1/target_threshold.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xbb\x03\n" +
+	"+rotaloom/platform/v1/target_threshold.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xd0\x03\n" +
 	"\x1bListTargetThresholdsRequest\x12\x17\n" +
-	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x17\n" +
-	"\x04type\x18\x02 \x01(\tH\x01R\x04type\x88\x01\x01\x12\x93\x01\n" +
+	"\x04name\x18\x01 \x01(\tH\x00R\x04name\x88\x01\x01\x12,\n" +
+	"\x04type\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0fb\bSTANDARDb\x03HCAH\x01R\x04type\x88\x01\x01\x12\x93\x01\n" +
 	"\x10recordstartindex\x18\x03 \x01(\x05Bb\xa2\xbb\x18^*\\\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-60801*F{name} must not be less than {min}, nor recordendindex less than that.H\x02R\x10recordstartindex\x88\x01\x01\x12+\n" +
 	"\x0erecordendindex\x18\x04 \x01(\x05H\x03R\x0erecordendindex\x88\x01\x01\x12\x19\n" +
 	"\x05after\x18\x05 \x01(\tH\x04R\x05after\x88\x01\x01\x12>\n" +
@@ -1991,24 +2069,24 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x1cListEvaluationPeriodsRequest\"\x1f\n" +
 	"\x1dListThresholdOperatorsRequest\"\x1b\n" +
 	"\x19ListIndicatorTextsRequest\"\x17\n" +
-	"\x15ListMetricSetsRequest\"G\n" +
-	"$ListTargetThresholdShortNamesRequest\x12\x1f\n" +
-	"\vtarget_type\x18\x01 \x01(\tR\n" +
-	"targetType\"\xf0\x01\n" +
-	"\x1dExportTargetThresholdsRequest\x12\x1f\n" +
-	"\vtarget_type\x18\x01 \x01(\tR\n" +
+	"\x15ListMetricSetsRequest\"\\\n" +
+	"$ListTargetThresholdShortNamesRequest\x124\n" +
+	"\vtarget_type\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0fb\bSTANDARDb\x03HCAR\n" +
+	"targetType\"\x89\x02\n" +
+	"\x1dExportTargetThresholdsRequest\x126\n" +
+	"\vtarget_type\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x11b\bSTANDARDb\x03HCAh\x01R\n" +
 	"targetType\x125\n" +
-	"\x05index\x18\x02 \x01(\x05B\x1a\xa2\xbb\x18\x16*\x14\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-60801H\x00R\x05index\x88\x01\x01\x12>\n" +
-	"\x05count\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-60801H\x01R\x05count\x88\x01\x01\x12\x19\n" +
+	"\x05index\x18\x02 \x01(\x05B\x1a\xa2\xbb\x18\x16*\x14\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-60801H\x00R\x05index\x88\x01\x01\x12@\n" +
+	"\x05count\x18\x03 \x01(\x05B%\xa2\xbb\x18!*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-60801h\x01H\x01R\x05count\x88\x01\x01\x12\x19\n" +
 	"\x05after\x18\x04 \x01(\tH\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_countB\b\n" +
 	"\x06_after\"l\n" +
 	"\x15TargetThresholdExport\x12?\n" +
 	"\arecords\x18\x01 \x03(\v2%.rotaloom.platform.v1.TargetThresholdR\arecords\x12\x12\n" +
-	"\x04next\x18\x02 \x01(\tR\x04next\"d\n" +
-	" MultiReadTargetThresholdsRequest\x12@\n" +
-	"\x05where\x18\x01 \x01(\v2*.rotaloom.platform.v1.TargetThresholdWhereR\x05where\"\xc5\x01\n" +
+	"\x04next\x18\x02 \x01(\tR\x04next\"l\n" +
+	" MultiReadTargetThresholdsRequest\x12H\n" +
+	"\x05where\x18\x01 \x01(\v2*.rotaloom.platform.v1.TargetThresholdWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xc5\x01\n" +
 	"\x14TargetThresholdWhere\x12>\n" +
 	"\x03ids\x18\x01 \x03(\x03B,\xa2\xbb\x18(\n" +
 	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11target thresholdsR\x03ids\x12L\n" +
@@ -2035,41 +2113,42 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\x05items\x12\afailure\"m\n" +
 	"\x1aTargetThresholdSummaryList\x12B\n" +
 	"\x05items\x18\x01 \x03(\v2,.rotaloom.platform.v1.TargetThresholdSummaryR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xc1\x03\n" +
+	"\x05items\"\xa3\x04\n" +
 	"\x16TargetThresholdSummary\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12'\n" +
-	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\x120\n" +
-	"\x14target_function_type\x18\x05 \x01(\tR\x12targetFunctionType\x121\n" +
+	"\x0fexpiration_date\x18\x04 \x01(\tR\x0eexpirationDate\x12Q\n" +
+	"\x14target_function_type\x18\x05 \x01(\tB\x1f\xa2\xbb\x18\x1bb\ametricsb\x04kpisb\n" +
+	"metricsetsR\x12targetFunctionType\x121\n" +
 	"\x12target_location_id\x18\x06 \x01(\x03H\x00R\x10targetLocationId\x88\x01\x01\x120\n" +
-	"\x14target_location_name\x18\a \x01(\tR\x12targetLocationName\x120\n" +
-	"\x14target_location_type\x18\b \x01(\tR\x12targetLocationType\x12\x1f\n" +
-	"\vtarget_type\x18\t \x01(\tR\n" +
-	"targetType\x127\n" +
+	"\x14target_location_name\x18\a \x01(\tR\x12targetLocationName\x12G\n" +
+	"\x14target_location_type\x18\b \x01(\tB\x15\xa2\xbb\x18\x11b\x04orgsb\tworkunitsR\x12targetLocationType\x124\n" +
+	"\vtarget_type\x18\t \x01(\tB\x13\xa2\xbb\x18\x0fb\bSTANDARDb\x03HCAR\n" +
+	"targetType\x12L\n" +
 	"\x18target_type_display_text\x18\n" +
-	" \x01(\tR\x15targetTypeDisplayTextB\x15\n" +
-	"\x13_target_location_id\"\xc0\a\n" +
+	" \x01(\tB\x13\xa2\xbb\x18\x0fb\bStandardb\x03HCAR\x15targetTypeDisplayTextB\x15\n" +
+	"\x13_target_location_id\"\xa5\b\n" +
 	"\x0fTargetThreshold\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12 \n" +
-	"\vdescription\x18\x04 \x01(\tR\vdescription\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12(\n" +
+	"\vdescription\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\vdescription\x12\x1d\n" +
 	"\n" +
-	"short_name\x18\x05 \x01(\tR\tshortName\x12\x1f\n" +
-	"\vtarget_type\x18\x06 \x01(\tR\n" +
-	"targetType\x12+\n" +
-	"\x11evaluation_period\x18\a \x01(\tR\x10evaluationPeriod\x12/\n" +
-	"\x0fexpiration_date\x18\b \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12:\n" +
-	"\fcurrency_ref\x18\t \x01(\v2\x17.rotaloom.common.v1.RefR\vcurrencyRef\x123\n" +
+	"short_name\x18\x05 \x01(\tR\tshortName\x126\n" +
+	"\vtarget_type\x18\x06 \x01(\tB\x15\xa2\xbb\x18\x11b\bSTANDARDb\x03HCAh\x01R\n" +
+	"targetType\x12M\n" +
+	"\x11evaluation_period\x18\a \x01(\tB \xa2\xbb\x18\x1cb\x05DAILYb\x06WEEKLYb\tPAYPERIODh\x01R\x10evaluationPeriod\x121\n" +
+	"\x0fexpiration_date\x18\b \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x0eexpirationDate\x12B\n" +
+	"\fcurrency_ref\x18\t \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\vcurrencyRef\x123\n" +
 	"\x16target_config_batch_id\x18\n" +
-	" \x01(\tR\x13targetConfigBatchId\x12M\n" +
-	"\x0ftarget_function\x18\v \x01(\v2$.rotaloom.platform.v1.TargetFunctionR\x0etargetFunction\x12M\n" +
-	"\x0ftarget_location\x18\f \x01(\v2$.rotaloom.platform.v1.TargetLocationR\x0etargetLocation\x12e\n" +
+	" \x01(\tR\x13targetConfigBatchId\x12U\n" +
+	"\x0ftarget_function\x18\v \x01(\v2$.rotaloom.platform.v1.TargetFunctionB\x06\xa2\xbb\x18\x02h\x01R\x0etargetFunction\x12U\n" +
+	"\x0ftarget_location\x18\f \x01(\v2$.rotaloom.platform.v1.TargetLocationB\x06\xa2\xbb\x18\x02h\x01R\x0etargetLocation\x12g\n" +
 	"\n" +
-	"thresholds\x18\r \x03(\v2\x1f.rotaloom.platform.v1.ThresholdB$\xa2\xbb\x18 \n" +
+	"thresholds\x18\r \x03(\v2\x1f.rotaloom.platform.v1.ThresholdB&\xa2\xbb\x18\"\n" +
 	"\x1e\b\x14\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
-	"thresholdsR\n" +
+	"thresholdsh\x01R\n" +
 	"thresholds\x12E\n" +
 	"\x12core_fixed_targets\x18\x0e \x03(\v2\x17.google.protobuf.StructR\x10coreFixedTargets\x12E\n" +
 	"\x12core_ratio_targets\x18\x0f \x03(\v2\x17.google.protobuf.StructR\x10coreRatioTargets\x12C\n" +
@@ -2093,15 +2172,15 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\rfunction_defs\x18\x04 \x03(\v2\x17.google.protobuf.StructR\ffunctionDefs\"|\n" +
 	"\x0eTargetLocation\x12/\n" +
 	"\x04orgs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\x04orgs\x129\n" +
-	"\tworkunits\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListR\tworkunits\"\xed\x01\n" +
-	"\tThreshold\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12$\n" +
-	"\voperator_id\x18\x03 \x01(\x03H\x01R\n" +
-	"operatorId\x88\x01\x01\x12\x19\n" +
-	"\x05value\x18\x04 \x01(\x01H\x02R\x05value\x88\x01\x01\x12 \n" +
-	"\tmax_value\x18\x05 \x01(\x01H\x03R\bmaxValue\x88\x01\x01\x12%\n" +
-	"\x0eindicator_text\x18\x06 \x01(\tR\rindicatorTextB\x05\n" +
+	"\tworkunits\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListR\tworkunits\"\x95\x02\n" +
+	"\tThreshold\x12\x1b\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\xa2\xbb\x18\x02h\x01H\x00R\x02id\x88\x01\x01\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12,\n" +
+	"\voperator_id\x18\x03 \x01(\x03B\x06\xa2\xbb\x18\x02h\x01H\x01R\n" +
+	"operatorId\x88\x01\x01\x12!\n" +
+	"\x05value\x18\x04 \x01(\x01B\x06\xa2\xbb\x18\x02h\x01H\x02R\x05value\x88\x01\x01\x12(\n" +
+	"\tmax_value\x18\x05 \x01(\x01B\x06\xa2\xbb\x18\x02h\x01H\x03R\bmaxValue\x88\x01\x01\x12-\n" +
+	"\x0eindicator_text\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\rindicatorTextB\x05\n" +
 	"\x03_idB\x0e\n" +
 	"\f_operator_idB\b\n" +
 	"\x06_valueB\f\n" +
@@ -2109,18 +2188,18 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"_max_value\"a\n" +
 	"\x14EvaluationPeriodList\x12<\n" +
 	"\x05items\x18\x01 \x03(\v2&.rotaloom.platform.v1.EvaluationPeriodR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"U\n" +
-	"\x10EvaluationPeriod\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x05items\"\x93\x01\n" +
+	"\x10EvaluationPeriod\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\tB\r\xa2\xbb\x18\tb\x011b\x012b\x013R\x02id\x122\n" +
+	"\x04name\x18\x02 \x01(\tB\x1e\xa2\xbb\x18\x1ab\x05DAILYb\x06WEEKLYb\tPAYPERIODR\x04name\x12,\n" +
 	"\n" +
-	"short_name\x18\x03 \x01(\tR\tshortName\"c\n" +
+	"short_name\x18\x03 \x01(\tB\r\xa2\xbb\x18\tb\x01Db\x01Wb\x01PR\tshortName\"c\n" +
 	"\x15ThresholdOperatorList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.platform.v1.ThresholdOperatorR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"t\n" +
+	"\x05items\"\x94\x01\n" +
 	"\x11ThresholdOperator\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12-\n" +
-	"\x12threshold_operator\x18\x02 \x01(\tR\x11thresholdOperator\x12 \n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12M\n" +
+	"\x12threshold_operator\x18\x02 \x01(\tB\x1e\xa2\xbb\x18\x1ab\x01=b\x01<b\x02<=b\x01>b\x02>=b\aBETWEENR\x11thresholdOperator\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\"[\n" +
 	"\x11IndicatorTextList\x129\n" +
 	"\x05items\x18\x01 \x03(\v2#.rotaloom.platform.v1.IndicatorTextR\x05items:\v\xa2\xbb\x18\a\n" +
@@ -2131,15 +2210,16 @@ const file_rotaloom_platform_v1_target_threshold_proto_rawDesc = "" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\"S\n" +
 	"\rMetricSetList\x125\n" +
 	"\x05items\x18\x01 \x03(\v2\x1f.rotaloom.platform.v1.MetricSetR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xf3\x01\n" +
+	"\x05items\"\x90\x02\n" +
 	"\tMetricSet\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
-	"short_name\x18\x03 \x01(\tR\tshortName\x12\x12\n" +
-	"\x04type\x18\x04 \x01(\tR\x04type\x12!\n" +
-	"\fdata_columns\x18\x05 \x01(\tR\vdataColumns\x12<\n" +
-	"\x1aadjustment_switch_required\x18\x06 \x01(\tR\x18adjustmentSwitchRequired\x12.\n" +
+	"short_name\x18\x03 \x01(\tR\tshortName\x12\"\n" +
+	"\x04type\x18\x04 \x01(\tB\x0e\xa2\xbb\x18\n" +
+	"b\bSTANDARDR\x04type\x12!\n" +
+	"\fdata_columns\x18\x05 \x01(\tR\vdataColumns\x12I\n" +
+	"\x1aadjustment_switch_required\x18\x06 \x01(\tB\v\xa2\xbb\x18\ab\x05falseR\x18adjustmentSwitchRequired\x12.\n" +
 	"\x13metrics_short_names\x18\a \x01(\tR\x11metricsShortNames2\xaf\x15\n" +
 	"\x16TargetThresholdService\x12\xcc\x01\n" +
 	"\x14ListTargetThresholds\x121.rotaloom.platform.v1.ListTargetThresholdsRequest\x1a0.rotaloom.platform.v1.TargetThresholdSummaryList\"O\xa2\xbb\x18%\n" +

@@ -44,34 +44,39 @@ const (
 //
 // TargetThresholdService manages the target thresholds of a tenant.
 type TargetThresholdServiceClient interface {
-	// Retrieves a summary of the target thresholds, by name.
+	// Retrieves a summary of the target thresholds, by name. Without a page, the list has
+	// all of them.
 	ListTargetThresholds(ctx context.Context, in *ListTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdSummaryList, error)
-	// Retrieves one target threshold.
+	// Retrieves one target threshold. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetTargetThreshold(ctx context.Context, in *GetTargetThresholdRequest, opts ...grpc.CallOption) (*TargetThreshold, error)
-	// Creates a target threshold.
+	// Creates a target threshold. A name that another one has is refused.
 	CreateTargetThreshold(ctx context.Context, in *TargetThreshold, opts ...grpc.CallOption) (*TargetThreshold, error)
-	// Replaces a target threshold.
+	// Replaces a target threshold. Properties that the request leaves out are removed.
 	UpdateTargetThreshold(ctx context.Context, in *UpdateTargetThresholdRequest, opts ...grpc.CallOption) (*TargetThreshold, error)
 	// Deletes a target threshold. The request is refused if its expiration date is not in
 	// the past.
 	DeleteTargetThreshold(ctx context.Context, in *DeleteTargetThresholdRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the given target thresholds, with the target of each.
+	// Retrieves the given target thresholds, with the target of each. They are sorted by
+	// name; unknown ids and names are ignored.
 	MultiReadTargetThresholds(ctx context.Context, in *MultiReadTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdResponse, error)
 	// Replaces existing target thresholds, found by id or else by name, and creates the
-	// other ones.
+	// other ones. Without partial_success, one refused item refuses all.
 	MultiUpsertTargetThresholds(ctx context.Context, in *MultiUpsertTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdList, error)
-	// Retrieves the evaluation periods.
+	// Retrieves the evaluation periods. Every tenant has the same ones.
 	ListEvaluationPeriods(ctx context.Context, in *ListEvaluationPeriodsRequest, opts ...grpc.CallOption) (*EvaluationPeriodList, error)
-	// Retrieves the operators of thresholds.
+	// Retrieves the operators of thresholds. Every tenant has the same ones.
 	ListThresholdOperators(ctx context.Context, in *ListThresholdOperatorsRequest, opts ...grpc.CallOption) (*ThresholdOperatorList, error)
 	// Retrieves the metric sets: the totals of timecard metrics that targets can name.
 	// Targets may also name other metric sets.
 	ListMetricSets(ctx context.Context, in *ListMetricSetsRequest, opts ...grpc.CallOption) (*MetricSetList, error)
-	// Retrieves the target thresholds with a short name, ordered by it.
+	// Retrieves the target thresholds with a short name, ordered by it. Those without a
+	// short name are left out.
 	ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdResponse, error)
-	// Retrieves the complete target thresholds of a type by name, in pages.
+	// Retrieves the complete target thresholds of a type by name, in pages. A page with
+	// fewer records than count is the last one.
 	ExportTargetThresholds(ctx context.Context, in *ExportTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdExport, error)
-	// Retrieves the texts that thresholds display.
+	// Retrieves the texts that thresholds display. Thresholds may have other texts.
 	ListIndicatorTexts(ctx context.Context, in *ListIndicatorTextsRequest, opts ...grpc.CallOption) (*IndicatorTextList, error)
 }
 
@@ -219,34 +224,39 @@ func (c *targetThresholdServiceClient) ListIndicatorTexts(ctx context.Context, i
 //
 // TargetThresholdService manages the target thresholds of a tenant.
 type TargetThresholdServiceServer interface {
-	// Retrieves a summary of the target thresholds, by name.
+	// Retrieves a summary of the target thresholds, by name. Without a page, the list has
+	// all of them.
 	ListTargetThresholds(context.Context, *ListTargetThresholdsRequest) (*TargetThresholdSummaryList, error)
-	// Retrieves one target threshold.
+	// Retrieves one target threshold. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetTargetThreshold(context.Context, *GetTargetThresholdRequest) (*TargetThreshold, error)
-	// Creates a target threshold.
+	// Creates a target threshold. A name that another one has is refused.
 	CreateTargetThreshold(context.Context, *TargetThreshold) (*TargetThreshold, error)
-	// Replaces a target threshold.
+	// Replaces a target threshold. Properties that the request leaves out are removed.
 	UpdateTargetThreshold(context.Context, *UpdateTargetThresholdRequest) (*TargetThreshold, error)
 	// Deletes a target threshold. The request is refused if its expiration date is not in
 	// the past.
 	DeleteTargetThreshold(context.Context, *DeleteTargetThresholdRequest) (*emptypb.Empty, error)
-	// Retrieves the given target thresholds, with the target of each.
+	// Retrieves the given target thresholds, with the target of each. They are sorted by
+	// name; unknown ids and names are ignored.
 	MultiReadTargetThresholds(context.Context, *MultiReadTargetThresholdsRequest) (*TargetThresholdResponse, error)
 	// Replaces existing target thresholds, found by id or else by name, and creates the
-	// other ones.
+	// other ones. Without partial_success, one refused item refuses all.
 	MultiUpsertTargetThresholds(context.Context, *MultiUpsertTargetThresholdsRequest) (*TargetThresholdList, error)
-	// Retrieves the evaluation periods.
+	// Retrieves the evaluation periods. Every tenant has the same ones.
 	ListEvaluationPeriods(context.Context, *ListEvaluationPeriodsRequest) (*EvaluationPeriodList, error)
-	// Retrieves the operators of thresholds.
+	// Retrieves the operators of thresholds. Every tenant has the same ones.
 	ListThresholdOperators(context.Context, *ListThresholdOperatorsRequest) (*ThresholdOperatorList, error)
 	// Retrieves the metric sets: the totals of timecard metrics that targets can name.
 	// Targets may also name other metric sets.
 	ListMetricSets(context.Context, *ListMetricSetsRequest) (*MetricSetList, error)
-	// Retrieves the target thresholds with a short name, ordered by it.
+	// Retrieves the target thresholds with a short name, ordered by it. Those without a
+	// short name are left out.
 	ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdResponse, error)
-	// Retrieves the complete target thresholds of a type by name, in pages.
+	// Retrieves the complete target thresholds of a type by name, in pages. A page with
+	// fewer records than count is the last one.
 	ExportTargetThresholds(context.Context, *ExportTargetThresholdsRequest) (*TargetThresholdExport, error)
-	// Retrieves the texts that thresholds display.
+	// Retrieves the texts that thresholds display. Thresholds may have other texts.
 	ListIndicatorTexts(context.Context, *ListIndicatorTextsRequest) (*IndicatorTextList, error)
 	mustEmbedUnimplementedTargetThresholdServiceServer()
 }

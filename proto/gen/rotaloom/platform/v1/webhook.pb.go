@@ -64,8 +64,9 @@ func (*ListWebhooksRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetWebhookRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the webhook.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -108,9 +109,10 @@ func (x *GetWebhookRequest) GetId() int64 {
 }
 
 type UpdateWebhookRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *Webhook               `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the webhook.
+	Id            int64    `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *Webhook `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -161,7 +163,8 @@ func (x *UpdateWebhookRequest) GetBody() *Webhook {
 
 type DeleteWebhookRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the webhook.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the webhook must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -212,9 +215,11 @@ func (x *DeleteWebhookRequest) GetVersion() int64 {
 	return 0
 }
 
+// RotateWebhookSecretRequest names the webhook whose secret is replaced.
 type RotateWebhookSecretRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the webhook.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -300,23 +305,29 @@ func (x *WebhookList) GetItems() []*Webhook {
 	return nil
 }
 
+// Webhook is a program that receives messages. A tenant can have 50; only callers who see
+// all employees can read or change them.
 type Webhook struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The id of the webhook, given by the server. Ignored when a webhook is created; later
+	// it must be the id in the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, which is unique in any case. Messages name the webhook as their recipient
+	// by it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the webhook must still have it.
 	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	// An HTTPS URL with a public address. Other networks are permitted only if the operator
-	// opens them.
+	// An HTTPS URL with a public address, without a user or a fragment, at most 2,000
+	// characters. Other networks are permitted only if the operator opens them.
 	Url string `protobuf:"bytes,4,opt,name=url,proto3" json:"url,omitempty"`
 	// The generic notifications that are sent to the webhook, by id or by the name at the
 	// time of storing. If the list is empty, all are sent.
 	Notifications []*v1.Ref `protobuf:"bytes,5,rep,name=notifications,proto3" json:"notifications,omitempty"`
-	// True unless it says otherwise. A webhook that returns 410 becomes inactive.
+	// Whether messages are sent to the webhook. The default is true. A webhook that returns
+	// 410 becomes inactive.
 	Active *bool `protobuf:"varint,6,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	// "whsec_" and a key in base64, when the webhook is created or gets another
-	// secret; ignored in requests.
+	// The key that signs requests to the webhook: "whsec_" and the key in base64. Only
+	// responses that create a webhook or another secret have it. Ignored in requests.
 	Secret        string `protobuf:"bytes,7,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -421,12 +432,12 @@ const file_rotaloom_platform_v1_webhook_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"O\n" +
 	"\vWebhookList\x123\n" +
 	"\x05items\x18\x01 \x03(\v2\x1d.rotaloom.platform.v1.WebhookR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xa6\x02\n" +
+	"\x05items\"\xb6\x02\n" +
 	"\aWebhook\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x10\n" +
-	"\x03url\x18\x04 \x01(\tR\x03url\x12n\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x18\n" +
+	"\x03url\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x03url\x12n\n" +
 	"\rnotifications\x18\x05 \x03(\v2\x17.rotaloom.common.v1.RefB/\xa2\xbb\x18+\n" +
 	")\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x15generic notificationsR\rnotifications\x12\x1b\n" +
 	"\x06active\x18\x06 \x01(\bH\x02R\x06active\x88\x01\x01\x12\x16\n" +

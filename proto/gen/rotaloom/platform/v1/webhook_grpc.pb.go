@@ -37,9 +37,10 @@ const (
 // WebhookService manages the webhooks of a tenant. Requests to webhooks are signed as the
 // Standard Webhooks specification defines.
 type WebhookServiceClient interface {
-	// Retrieves all webhooks, by name.
+	// Retrieves all webhooks, by name. The caller must see all employees, because webhooks
+	// receive messages about all of them.
 	ListWebhooks(ctx context.Context, in *ListWebhooksRequest, opts ...grpc.CallOption) (*WebhookList, error)
-	// Retrieves one webhook.
+	// Retrieves one webhook. The response does not have its secret.
 	GetWebhook(ctx context.Context, in *GetWebhookRequest, opts ...grpc.CallOption) (*Webhook, error)
 	// Creates a webhook. Only this response has its secret.
 	CreateWebhook(ctx context.Context, in *Webhook, opts ...grpc.CallOption) (*Webhook, error)
@@ -127,9 +128,10 @@ func (c *webhookServiceClient) RotateWebhookSecret(ctx context.Context, in *Rota
 // WebhookService manages the webhooks of a tenant. Requests to webhooks are signed as the
 // Standard Webhooks specification defines.
 type WebhookServiceServer interface {
-	// Retrieves all webhooks, by name.
+	// Retrieves all webhooks, by name. The caller must see all employees, because webhooks
+	// receive messages about all of them.
 	ListWebhooks(context.Context, *ListWebhooksRequest) (*WebhookList, error)
-	// Retrieves one webhook.
+	// Retrieves one webhook. The response does not have its secret.
 	GetWebhook(context.Context, *GetWebhookRequest) (*Webhook, error)
 	// Creates a webhook. Only this response has its secret.
 	CreateWebhook(context.Context, *Webhook) (*Webhook, error)

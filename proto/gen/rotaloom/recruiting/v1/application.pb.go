@@ -30,12 +30,17 @@ const (
 
 type ListApplicationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A date or a moment: the list has later changes only.
+	// A date, which is its first moment in UTC, or a moment: the list has later changes
+	// only.
 	UpdatedAfter string `protobuf:"bytes,1,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of applications.
-	After  string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an
+	// application. Not together with before.
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an application.
+	// Not together with after.
 	Before string `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of applications, from 1 to 500. The default is 100.
+	// The largest number of applications, from 1 to 500. The default is 100. An addition to
+	// the reference product.
 	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -192,12 +197,17 @@ type ListCandidateApplicationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the candidate.
 	CandidateId string `protobuf:"bytes,1,opt,name=candidate_id,proto3" json:"candidate_id,omitempty"`
-	// A date or a moment: the list has later changes only.
+	// A date, which is its first moment in UTC, or a moment: the list has later changes
+	// only.
 	UpdatedAfter string `protobuf:"bytes,2,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of applications.
-	After  string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an
+	// application. Not together with before.
+	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an application.
+	// Not together with after.
 	Before string `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of applications, from 1 to 500. The default is 100.
+	// The largest number of applications, from 1 to 500. The default is 100. An addition to
+	// the reference product.
 	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -271,45 +281,68 @@ func (x *ListCandidateApplicationsRequest) GetLimit() int32 {
 // Application is the application of a candidate for an opportunity.
 type Application struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the application, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The time of the last change, in UTC. Requests need not have it.
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,2,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// The person of the caller that created the application. Requests need not have it.
-	Creator     *IdRef                `protobuf:"bytes,3,opt,name=creator,proto3" json:"creator,omitempty"`
-	Candidate   *ApplicationCandidate `protobuf:"bytes,4,opt,name=candidate,proto3" json:"candidate,omitempty"`
-	Opportunity *IdRef                `protobuf:"bytes,5,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
-	// The job board that led the candidate to the opportunity: one of the opportunity's boards.
-	JobBoard        *IdRef `protobuf:"bytes,6,opt,name=job_board,proto3" json:"job_board,omitempty"`
-	ApplicantSource *Ref   `protobuf:"bytes,7,opt,name=applicant_source,proto3" json:"applicant_source,omitempty"`
-	// The posting of the opportunity on the job board. Requests need not have it.
-	JobPosting         *IdRef `protobuf:"bytes,8,opt,name=job_posting,proto3" json:"job_posting,omitempty"`
+	// The person of the caller that created the application. Absent if the caller was not a
+	// person. Ignored in requests.
+	Creator *IdRef `protobuf:"bytes,3,opt,name=creator,proto3" json:"creator,omitempty"`
+	// The candidate. Required in requests; absent if the application is deleted.
+	Candidate *ApplicationCandidate `protobuf:"bytes,4,opt,name=candidate,proto3" json:"candidate,omitempty"`
+	// The opportunity, by its id. Required in requests; absent if the application is
+	// deleted.
+	Opportunity *IdRef `protobuf:"bytes,5,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
+	// The job board that led the candidate to the opportunity: one of the opportunity's
+	// boards, by its id.
+	JobBoard *IdRef `protobuf:"bytes,6,opt,name=job_board,proto3" json:"job_board,omitempty"`
+	// The source that led the candidate to the opportunity, by its id or its name.
+	ApplicantSource *Ref `protobuf:"bytes,7,opt,name=applicant_source,proto3" json:"applicant_source,omitempty"`
+	// The posting of the opportunity on the job board. Ignored in requests.
+	JobPosting *IdRef `protobuf:"bytes,8,opt,name=job_posting,proto3" json:"job_posting,omitempty"`
+	// The first day that the candidate can work, YYYY-MM-DD. Stored and returned, without
+	// an effect.
 	AvailableStartDate string `protobuf:"bytes,9,opt,name=available_start_date,proto3" json:"available_start_date,omitempty"`
-	// The time of the application, in UTC. The default is the present.
+	// The time of the application, in UTC, which is not in the future. The default is the
+	// present.
 	AppliedDate string `protobuf:"bytes,10,opt,name=applied_date,proto3" json:"applied_date,omitempty"`
-	// Whether the candidate is hired. Requests need not have it.
-	IsProcessed                *bool                `protobuf:"varint,11,opt,name=is_processed,proto3,oneof" json:"is_processed,omitempty"`
+	// Whether the candidate is hired. Ignored in requests.
+	IsProcessed *bool `protobuf:"varint,11,opt,name=is_processed,proto3,oneof" json:"is_processed,omitempty"`
+	// The answers to the screening questions of the opportunity, one for each answered
+	// question. Required questions need one.
 	ScreeningQuestionResponses []*ScreeningResponse `protobuf:"bytes,12,rep,name=screening_question_responses,proto3" json:"screening_question_responses,omitempty"`
-	CountryQuestionResponses   []*CountryResponse   `protobuf:"bytes,13,rep,name=country_question_responses,proto3" json:"country_question_responses,omitempty"`
-	// The terms of the employment.
+	// The answers to the country questions of the opportunity, one for each question.
+	CountryQuestionResponses []*CountryResponse `protobuf:"bytes,13,rep,name=country_question_responses,proto3" json:"country_question_responses,omitempty"`
+	// The terms of the employment, which are the default terms of offers.
 	HireDetails *HireDetails `protobuf:"bytes,14,opt,name=hire_details,proto3" json:"hire_details,omitempty"`
-	// CandidateImport, or empty.
-	CreationMethod    string `protobuf:"bytes,15,opt,name=creation_method,proto3" json:"creation_method,omitempty"`
+	// CandidateImport for an application that another system has taken: the opportunity may
+	// then have any status, and answers may be missing. Otherwise absent.
+	CreationMethod string `protobuf:"bytes,15,opt,name=creation_method,proto3" json:"creation_method,omitempty"`
+	// The form or program that the application comes from, at most 100 characters. Stored
+	// and returned, without an effect.
 	ApplicationSource string `protobuf:"bytes,16,opt,name=application_source,proto3" json:"application_source,omitempty"`
-	// The system that the application comes from.
+	// The system that the application comes from, at most 50 characters. Stored and
+	// returned, without an effect.
 	Origin string `protobuf:"bytes,17,opt,name=origin,proto3" json:"origin,omitempty"`
-	// Own: the step of the recruiting process. Requests need not have it.
+	// The step of the recruiting process, by id and name. Ignored in requests. An addition
+	// to the reference product.
 	Step *Ref `protobuf:"bytes,18,opt,name=step,proto3" json:"step,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,19,rep,name=links,proto3" json:"links,omitempty"`
-	// Own: whether the application is deleted. It then has no other property than its id and updated_at.
+	// Whether the application is deleted. It then has only its id and updated_at. Ignored
+	// in requests. An addition to the reference product.
 	IsDeleted bool `protobuf:"varint,20,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
-	// The lists of the candidate. Requests must not have them.
-	Behaviors      []*CandidateBehavior       `protobuf:"bytes,21,rep,name=behaviors,proto3" json:"behaviors,omitempty"`
-	Educations     []*CandidateEducation      `protobuf:"bytes,22,rep,name=educations,proto3" json:"educations,omitempty"`
-	Motivations    []*CandidateMotivation     `protobuf:"bytes,23,rep,name=motivations,proto3" json:"motivations,omitempty"`
-	Licenses       []*CandidateLicense        `protobuf:"bytes,24,rep,name=licenses,proto3" json:"licenses,omitempty"`
-	Skills         []*CandidateSkill          `protobuf:"bytes,25,rep,name=skills,proto3" json:"skills,omitempty"`
+	// The behaviors of the candidate. Requests must not have them.
+	Behaviors []*CandidateBehavior `protobuf:"bytes,21,rep,name=behaviors,proto3" json:"behaviors,omitempty"`
+	// The educations of the candidate. Requests must not have them.
+	Educations []*CandidateEducation `protobuf:"bytes,22,rep,name=educations,proto3" json:"educations,omitempty"`
+	// The motivations of the candidate. Requests must not have them.
+	Motivations []*CandidateMotivation `protobuf:"bytes,23,rep,name=motivations,proto3" json:"motivations,omitempty"`
+	// The licenses of the candidate. Requests must not have them.
+	Licenses []*CandidateLicense `protobuf:"bytes,24,rep,name=licenses,proto3" json:"licenses,omitempty"`
+	// The skills of the candidate. Requests must not have them.
+	Skills []*CandidateSkill `protobuf:"bytes,25,rep,name=skills,proto3" json:"skills,omitempty"`
+	// The work experience of the candidate. Requests must not have it.
 	WorkExperience []*CandidateWorkExperience `protobuf:"bytes,26,rep,name=work_experience,proto3" json:"work_experience,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -527,15 +560,20 @@ func (x *Application) GetWorkExperience() []*CandidateWorkExperience {
 	return nil
 }
 
-// ApplicationCandidate is the candidate of an application. Requests need the id only.
+// ApplicationCandidate is the candidate of an application. Requests need only the id;
+// they cannot change the candidate.
 type ApplicationCandidate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
-	Id         string         `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	IsInternal *bool          `protobuf:"varint,2,opt,name=is_internal,proto3,oneof" json:"is_internal,omitempty"`
-	IsActive   *bool          `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	Name       *CandidateName `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
-	// Own: the e-mail address.
+	// The GUID of the candidate.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Whether the candidate is an employee. Ignored in requests.
+	IsInternal *bool `protobuf:"varint,2,opt,name=is_internal,proto3,oneof" json:"is_internal,omitempty"`
+	// Whether the candidate is active. Ignored in requests.
+	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
+	// The name of the candidate. Absent if the candidate is erased. Ignored in requests.
+	Name *CandidateName `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// The e-mail address of the candidate. Absent if the candidate is erased. Ignored in
+	// requests. An addition to the reference product.
 	ContactInfo   *CandidateContact `protobuf:"bytes,5,opt,name=contact_info,proto3" json:"contact_info,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -608,9 +646,11 @@ func (x *ApplicationCandidate) GetContactInfo() *CandidateContact {
 
 // ScreeningResponse is the answer to a screening question of the opportunity.
 type ScreeningResponse struct {
-	state    protoimpl.MessageState     `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question, by its id.
 	Question *ScreeningResponseQuestion `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
-	// A choice, a number or a text, as the type of the question needs.
+	// A choice of the question, a number such as 2.5, or a text, as the type of the
+	// question needs.
 	Response      string `protobuf:"bytes,2,opt,name=response,proto3" json:"response,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -660,11 +700,12 @@ func (x *ScreeningResponse) GetResponse() string {
 	return ""
 }
 
+// ScreeningResponseQuestion names a screening question.
 type ScreeningResponseQuestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of an active question of the opportunity.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// MultipleChoice, Numeric or Text. Requests need not have it.
+	// The type of the question. Ignored in requests.
 	Type          string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -716,8 +757,9 @@ func (x *ScreeningResponseQuestion) GetType() string {
 
 // CountryResponse is the answer to a country question of the opportunity.
 type CountryResponse struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Question *IdRef                 `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question, by its id.
+	Question *IdRef `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
 	// A choice of the question.
 	Response      string `protobuf:"bytes,2,opt,name=response,proto3" json:"response,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -770,23 +812,35 @@ func (x *CountryResponse) GetResponse() string {
 
 // HireDetails are the terms of an employment. Days are from 1881-01-01 to 2199-12-31.
 type HireDetails struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	OfferDate  string                 `protobuf:"bytes,1,opt,name=offer_date,proto3" json:"offer_date,omitempty"`
-	AcceptDate string                 `protobuf:"bytes,2,opt,name=accept_date,proto3" json:"accept_date,omitempty"`
-	HireDate   string                 `protobuf:"bytes,3,opt,name=hire_date,proto3" json:"hire_date,omitempty"`
-	// The first day of work.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day of the offer, YYYY-MM-DD. Stored and returned, without an effect.
+	OfferDate string `protobuf:"bytes,1,opt,name=offer_date,proto3" json:"offer_date,omitempty"`
+	// The day of the acceptance, YYYY-MM-DD. The action Accept on an offer sets it to the
+	// present day in UTC.
+	AcceptDate string `protobuf:"bytes,2,opt,name=accept_date,proto3" json:"accept_date,omitempty"`
+	// The day of the contract, YYYY-MM-DD. Stored and returned, without an effect.
+	HireDate string `protobuf:"bytes,3,opt,name=hire_date,proto3" json:"hire_date,omitempty"`
+	// The first day of work, YYYY-MM-DD. A hire needs it: it is the hire date of the
+	// person.
 	StartDate string `protobuf:"bytes,4,opt,name=start_date,proto3" json:"start_date,omitempty"`
-	// Above 0. The default is 1.
-	FullTimeEquivalent *float64          `protobuf:"fixed64,5,opt,name=full_time_equivalent,proto3,oneof" json:"full_time_equivalent,omitempty"`
-	Compensation       *HireCompensation `protobuf:"bytes,6,opt,name=compensation,proto3" json:"compensation,omitempty"`
-	// A legal entity. Responses have the id.
+	// The part of a full-time position that the hire fills at the opportunity, above 0. The
+	// default is 1.
+	FullTimeEquivalent *float64 `protobuf:"fixed64,5,opt,name=full_time_equivalent,proto3,oneof" json:"full_time_equivalent,omitempty"`
+	// The hours and the pay.
+	Compensation *HireCompensation `protobuf:"bytes,6,opt,name=compensation,proto3" json:"compensation,omitempty"`
+	// The legal entity, by its id or its name. Responses have the id. Stored and returned,
+	// without an effect.
 	Company *Ref `protobuf:"bytes,7,opt,name=company,proto3" json:"company,omitempty"`
-	// A tax location.
+	// The tax location, by its id. Stored and returned, without an effect.
 	TaxLocation *IdRef `protobuf:"bytes,8,opt,name=tax_location,proto3" json:"tax_location,omitempty"`
-	// Persons.
-	HiringManager   *IdRef `protobuf:"bytes,9,opt,name=hiring_manager,proto3" json:"hiring_manager,omitempty"`
+	// The person that decides on the hire, by its id. Stored and returned, without an
+	// effect.
+	HiringManager *IdRef `protobuf:"bytes,9,opt,name=hiring_manager,proto3" json:"hiring_manager,omitempty"`
+	// The person that prepares the first day, by its id. Stored and returned, without an
+	// effect.
 	OnboardingOwner *IdRef `protobuf:"bytes,10,opt,name=onboarding_owner,proto3" json:"onboarding_owner,omitempty"`
-	// Organizational units. Responses have the ids.
+	// The organizational units, by id or name. Responses have the ids. A hire takes the
+	// organization levels of the person from them.
 	OrgUnits      []*Ref `protobuf:"bytes,11,rep,name=org_units,proto3" json:"org_units,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -899,13 +953,20 @@ func (x *HireDetails) GetOrgUnits() []*Ref {
 	return nil
 }
 
+// HireCompensation is the pay and the hours of an employment.
 type HireCompensation struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	IsFulltime   *bool                  `protobuf:"varint,1,opt,name=is_fulltime,proto3,oneof" json:"is_fulltime,omitempty"`
-	HoursPerWeek *float64               `protobuf:"fixed64,2,opt,name=hours_per_week,proto3,oneof" json:"hours_per_week,omitempty"`
-	IsSalaried   *bool                  `protobuf:"varint,3,opt,name=is_salaried,proto3,oneof" json:"is_salaried,omitempty"`
-	// The pay for an hour or, if is_salaried, for a year.
-	PayRate       *float64  `protobuf:"fixed64,4,opt,name=pay_rate,proto3,oneof" json:"pay_rate,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the employment is full-time. Stored and returned, without an effect.
+	IsFulltime *bool `protobuf:"varint,1,opt,name=is_fulltime,proto3,oneof" json:"is_fulltime,omitempty"`
+	// The hours in a week, 0 to 168. A hire takes the scheduled hours of the person from
+	// them.
+	HoursPerWeek *float64 `protobuf:"fixed64,2,opt,name=hours_per_week,proto3,oneof" json:"hours_per_week,omitempty"`
+	// Whether pay_rate is for a year, instead of for an hour. The default is false.
+	IsSalaried *bool `protobuf:"varint,3,opt,name=is_salaried,proto3,oneof" json:"is_salaried,omitempty"`
+	// The pay for an hour or, if is_salaried, for a year. A hire takes the wage of the
+	// person from it, if it is for an hour.
+	PayRate *float64 `protobuf:"fixed64,4,opt,name=pay_rate,proto3,oneof" json:"pay_rate,omitempty"`
+	// The currency of the pay. Stored and returned, without an effect.
 	Currency      *Currency `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -976,11 +1037,13 @@ func (x *HireCompensation) GetCurrency() *Currency {
 	return nil
 }
 
+// LookUpEasyApplyRequest names a candidate by the e-mail address.
 type LookUpEasyApplyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The e-mail address of a candidate, in any case.
 	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
-	// With an opportunity, its application only.
+	// The opportunity of the application, by its id. By default, all applications of the
+	// candidate are returned.
 	Opportunity   *IdRef `protobuf:"bytes,2,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1074,15 +1137,21 @@ func (x *EasyApplyList) GetItems() []*EasyApply {
 	return nil
 }
 
-// EasyApply is an application that the look-up finds. The body is own.
+// EasyApply is an application that the look-up finds. The properties are additions to the
+// reference product.
 type EasyApply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the application.
-	Id            string  `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Candidate     *IdRef  `protobuf:"bytes,2,opt,name=candidate,proto3" json:"candidate,omitempty"`
-	Opportunity   *IdRef  `protobuf:"bytes,3,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
-	AppliedDate   string  `protobuf:"bytes,4,opt,name=applied_date,proto3" json:"applied_date,omitempty"`
-	IsProcessed   bool    `protobuf:"varint,5,opt,name=is_processed,proto3" json:"is_processed,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The candidate, by its id.
+	Candidate *IdRef `protobuf:"bytes,2,opt,name=candidate,proto3" json:"candidate,omitempty"`
+	// The opportunity, by its id.
+	Opportunity *IdRef `protobuf:"bytes,3,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
+	// The time of the application, in UTC.
+	AppliedDate string `protobuf:"bytes,4,opt,name=applied_date,proto3" json:"applied_date,omitempty"`
+	// True if the candidate is hired; otherwise absent.
+	IsProcessed bool `protobuf:"varint,5,opt,name=is_processed,proto3" json:"is_processed,omitempty"`
+	// A link to the application.
 	Links         []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1164,12 +1233,17 @@ type ListApplicationCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the application.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A date or a moment: the list has later changes only.
+	// A date, which is its first moment in UTC, or a moment: the list has later changes
+	// only.
 	UpdatedAfter string `protobuf:"bytes,2,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of comments.
-	After  string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of a comment.
+	// Not together with before.
+	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of a comment. Not
+	// together with after.
 	Before string `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of comments, from 1 to 500. The default is 100.
+	// The largest number of comments, from 1 to 500. The default is 100. An addition to the
+	// reference product.
 	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1284,20 +1358,26 @@ func (x *ApplicationCommentList) GetItems() []*ApplicationComment {
 	return nil
 }
 
+// ApplicationComment is a comment on an application.
 type ApplicationComment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the comment, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A person. The default is the person of the caller.
+	// The person that wrote the comment, by its id. The default is the person of the
+	// caller.
 	Author *IdRef `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// From 1 to 4000 characters, not blank.
-	Comment     string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
-	IsImportant bool   `protobuf:"varint,4,opt,name=is_important,proto3" json:"is_important,omitempty"`
-	// The time of the creation, in UTC. Requests need not have it.
+	// The text, from 1 to 4,000 characters and not blank. Required in requests; absent if
+	// the comment is erased.
+	Comment string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Whether the comment is important. The default is false; responses have it only if it
+	// is true. Stored and returned, without an effect.
+	IsImportant bool `protobuf:"varint,4,opt,name=is_important,proto3" json:"is_important,omitempty"`
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,5,opt,name=created_at,proto3" json:"created_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
-	// Own: whether the comment is erased. It then has no other property than its id and links.
+	// Whether the comment is erased. It then has only its id and links. Ignored in
+	// requests. An addition to the reference product.
 	IsDeleted     bool `protobuf:"varint,7,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1455,7 +1535,7 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"\rupdated_after\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x06R\rupdated_after\x12\x14\n" +
 	"\x05after\x18\x03 \x01(\tR\x05after\x12\x16\n" +
 	"\x06before\x18\x04 \x01(\tR\x06before\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x05R\x05limit\"\xcf\x0f\n" +
+	"\x05limit\x18\x05 \x01(\x05R\x05limit\"\xe0\x0f\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1e\n" +
 	"\n" +
@@ -1475,8 +1555,8 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"+\bd\x12\tWFP-90003J\x1cscreening_question_responsesR\x1cscreening_question_responses\x12\x98\x01\n" +
 	"\x1acountry_question_responses\x18\r \x03(\v2'.rotaloom.recruiting.v1.CountryResponseB/\xa2\xbb\x18+\n" +
 	")\bd\x12\tWFP-90003J\x1acountry_question_responsesR\x1acountry_question_responses\x12G\n" +
-	"\fhire_details\x18\x0e \x01(\v2#.rotaloom.recruiting.v1.HireDetailsR\fhire_details\x12=\n" +
-	"\x0fcreation_method\x18\x0f \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50403R\x0fcreation_method\x12C\n" +
+	"\fhire_details\x18\x0e \x01(\v2#.rotaloom.recruiting.v1.HireDetailsR\fhire_details\x12N\n" +
+	"\x0fcreation_method\x18\x0f \x01(\tB$\xa2\xbb\x18 2\r\b2\x12\tWRL-50403b\x0fCandidateImportR\x0fcreation_method\x12C\n" +
 	"\x12application_source\x18\x10 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50403R\x12application_source\x12+\n" +
 	"\x06origin\x18\x11 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50403R\x06origin\x12/\n" +
 	"\x04step\x18\x12 \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\x04step\x12N\n" +
@@ -1501,25 +1581,25 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"\x15\bd\x12\tWFP-90003J\x06skillsR\x06skills\x12\x7f\n" +
 	"\x0fwork_experience\x18\x1a \x03(\v2/.rotaloom.recruiting.v1.CandidateWorkExperienceB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\tWFP-90003J\x0fwork_experienceR\x0fwork_experienceB\x0f\n" +
-	"\r_is_processed\"\x9f\x02\n" +
-	"\x14ApplicationCandidate\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12%\n" +
+	"\r_is_processed\"\xa1\x02\n" +
+	"\x14ApplicationCandidate\x12\x18\n" +
+	"\x02id\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\ah\x01R\x02id\x12%\n" +
 	"\vis_internal\x18\x02 \x01(\bH\x00R\vis_internal\x88\x01\x01\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x01R\tis_active\x88\x01\x01\x129\n" +
 	"\x04name\x18\x04 \x01(\v2%.rotaloom.recruiting.v1.CandidateNameR\x04name\x12L\n" +
 	"\fcontact_info\x18\x05 \x01(\v2(.rotaloom.recruiting.v1.CandidateContactR\fcontact_infoB\x0e\n" +
 	"\f_is_internalB\f\n" +
 	"\n" +
-	"_is_active\"\x94\x01\n" +
-	"\x11ScreeningResponse\x12M\n" +
-	"\bquestion\x18\x01 \x01(\v21.rotaloom.recruiting.v1.ScreeningResponseQuestionR\bquestion\x120\n" +
-	"\bresponse\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xa0\x1f\x12\tWRL-50403R\bresponse\"G\n" +
-	"\x19ScreeningResponseQuestion\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12\x12\n" +
-	"\x04type\x18\x02 \x01(\tR\x04type\"~\n" +
-	"\x0fCountryResponse\x129\n" +
-	"\bquestion\x18\x01 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\bquestion\x120\n" +
-	"\bresponse\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50403R\bresponse\"\xb4\x05\n" +
+	"_is_active\"\x9e\x01\n" +
+	"\x11ScreeningResponse\x12U\n" +
+	"\bquestion\x18\x01 \x01(\v21.rotaloom.recruiting.v1.ScreeningResponseQuestionB\x06\xa2\xbb\x18\x02h\x01R\bquestion\x122\n" +
+	"\bresponse\x18\x02 \x01(\tB\x16\xa2\xbb\x18\x122\x0e\b\xa0\x1f\x12\tWRL-50403h\x01R\bresponse\"n\n" +
+	"\x19ScreeningResponseQuestion\x12\x18\n" +
+	"\x02id\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\ah\x01R\x02id\x127\n" +
+	"\x04type\x18\x02 \x01(\tB#\xa2\xbb\x18\x1fb\x0eMultipleChoiceb\aNumericb\x04TextR\x04type\"\x88\x01\n" +
+	"\x0fCountryResponse\x12A\n" +
+	"\bquestion\x18\x01 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefB\x06\xa2\xbb\x18\x02h\x01R\bquestion\x122\n" +
+	"\bresponse\x18\x02 \x01(\tB\x16\xa2\xbb\x18\x122\x0e\b\xfa\x01\x12\tWRL-50403h\x01R\bresponse\"\xb4\x05\n" +
 	"\vHireDetails\x12&\n" +
 	"\n" +
 	"offer_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\n" +
@@ -1548,9 +1628,9 @@ const file_rotaloom_recruiting_v1_application_proto_rawDesc = "" +
 	"\f_is_fulltimeB\x11\n" +
 	"\x0f_hours_per_weekB\x0e\n" +
 	"\f_is_salariedB\v\n" +
-	"\t_pay_rate\"\x85\x01\n" +
-	"\x16LookUpEasyApplyRequest\x12*\n" +
-	"\x05email\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xc0\x02\x12\tWRL-50403R\x05email\x12?\n" +
+	"\t_pay_rate\"\x87\x01\n" +
+	"\x16LookUpEasyApplyRequest\x12,\n" +
+	"\x05email\x18\x01 \x01(\tB\x16\xa2\xbb\x18\x122\x0e\b\xc0\x02\x12\tWRL-50403h\x01R\x05email\x12?\n" +
 	"\vopportunity\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vopportunity\"U\n" +
 	"\rEasyApplyList\x127\n" +
 	"\x05items\x18\x01 \x03(\v2!.rotaloom.recruiting.v1.EasyApplyR\x05items:\v\xa2\xbb\x18\a\n" +

@@ -47,16 +47,20 @@ type ApplicationServiceClient interface {
 	// opportunity. With the creation_method CandidateImport, the opportunity may have another status, and
 	// answers may be missing.
 	CreateApplication(ctx context.Context, in *Application, opts ...grpc.CallOption) (*Application, error)
-	// Retrieves one application.
+	// Retrieves one application. The response also has the lists of the candidate, such as
+	// skills.
 	GetApplication(ctx context.Context, in *GetApplicationRequest, opts ...grpc.CallOption) (*Application, error)
-	// Retrieves a page of the applications of a candidate.
+	// Retrieves a page of the applications of a candidate. They have the order of their
+	// last changes.
 	ListCandidateApplications(ctx context.Context, in *ListCandidateApplicationsRequest, opts ...grpc.CallOption) (*ApplicationList, error)
-	// Finds the applications of the candidate with an e-mail address, so that a form shows whether the
-	// candidate has applied already.
+	// Finds the applications of the candidate with an e-mail address, so that a form shows
+	// whether the candidate has applied already. Without such a candidate, the list is
+	// empty.
 	LookUpEasyApply(ctx context.Context, in *LookUpEasyApplyRequest, opts ...grpc.CallOption) (*EasyApplyList, error)
 	// Retrieves a page of the comments on an application, in the order of their creation.
+	// The header Link has the addresses of the pages around it.
 	ListApplicationComments(ctx context.Context, in *ListApplicationCommentsRequest, opts ...grpc.CallOption) (*ApplicationCommentList, error)
-	// Adds a comment to an application.
+	// Adds a comment to an application. Comments cannot be changed or deleted.
 	CreateApplicationComment(ctx context.Context, in *CreateApplicationCommentRequest, opts ...grpc.CallOption) (*ApplicationComment, error)
 }
 
@@ -152,16 +156,20 @@ type ApplicationServiceServer interface {
 	// opportunity. With the creation_method CandidateImport, the opportunity may have another status, and
 	// answers may be missing.
 	CreateApplication(context.Context, *Application) (*Application, error)
-	// Retrieves one application.
+	// Retrieves one application. The response also has the lists of the candidate, such as
+	// skills.
 	GetApplication(context.Context, *GetApplicationRequest) (*Application, error)
-	// Retrieves a page of the applications of a candidate.
+	// Retrieves a page of the applications of a candidate. They have the order of their
+	// last changes.
 	ListCandidateApplications(context.Context, *ListCandidateApplicationsRequest) (*ApplicationList, error)
-	// Finds the applications of the candidate with an e-mail address, so that a form shows whether the
-	// candidate has applied already.
+	// Finds the applications of the candidate with an e-mail address, so that a form shows
+	// whether the candidate has applied already. Without such a candidate, the list is
+	// empty.
 	LookUpEasyApply(context.Context, *LookUpEasyApplyRequest) (*EasyApplyList, error)
 	// Retrieves a page of the comments on an application, in the order of their creation.
+	// The header Link has the addresses of the pages around it.
 	ListApplicationComments(context.Context, *ListApplicationCommentsRequest) (*ApplicationCommentList, error)
-	// Adds a comment to an application.
+	// Adds a comment to an application. Comments cannot be changed or deleted.
 	CreateApplicationComment(context.Context, *CreateApplicationCommentRequest) (*ApplicationComment, error)
 	mustEmbedUnimplementedApplicationServiceServer()
 }

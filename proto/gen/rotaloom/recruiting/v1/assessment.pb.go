@@ -288,28 +288,33 @@ func (x *CandidateAssessmentList) GetItems() []*CandidateAssessment {
 // CandidateAssessment is an assessment of a candidate.
 type CandidateAssessment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the assessment, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Prehire or WOTC.
+	// Prehire for a test of the candidate before the hire, or WOTC for the screening for a
+	// tax credit.
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	// The name of the assessment, at most 100 characters.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// The vendor of the assessment.
+	// The vendor of the assessment, at most 100 characters.
 	Provider string `protobuf:"bytes,4,opt,name=provider,proto3" json:"provider,omitempty"`
-	// The address of the assessment for the candidate, with https.
+	// The address of the assessment for the candidate, which begins with https://.
 	Url string `protobuf:"bytes,5,opt,name=url,proto3" json:"url,omitempty"`
-	// Requested, InProgress, Completed, Expired or Cancelled. The default is Requested.
+	// The progress of the assessment. The default is Requested.
 	Status string `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
-	// The result of a completed assessment: its points, and the most that a candidate can reach.
-	Score    *float64 `protobuf:"fixed64,7,opt,name=score,proto3,oneof" json:"score,omitempty"`
+	// The points of the candidate, at most max_score. Only with the status Completed.
+	Score *float64 `protobuf:"fixed64,7,opt,name=score,proto3,oneof" json:"score,omitempty"`
+	// The most points that a candidate can reach. Only with the status Completed.
 	MaxScore *float64 `protobuf:"fixed64,8,opt,name=max_score,proto3,oneof" json:"max_score,omitempty"`
-	// The result in the words of the vendor, such as Passed or Eligible.
+	// The result in the words of the vendor, such as Passed or Eligible. Only with the
+	// status Completed.
 	Result string `protobuf:"bytes,9,opt,name=result,proto3" json:"result,omitempty"`
-	// The day of the completion.
+	// The day of the completion, YYYY-MM-DD. Only with the status Completed.
 	CompletedDate string `protobuf:"bytes,10,opt,name=completed_date,proto3" json:"completed_date,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,11,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,12,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -455,14 +460,15 @@ const file_rotaloom_recruiting_v1_assessment_proto_rawDesc = "" +
 	"\x04body\x18\x03 \x01(\v2+.rotaloom.recruiting.v1.CandidateAssessmentR\x04body\"i\n" +
 	"\x17CandidateAssessmentList\x12A\n" +
 	"\x05items\x18\x01 \x03(\v2+.rotaloom.recruiting.v1.CandidateAssessmentR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x8b\x05\n" +
+	"\x05items\"\xd4\x05\n" +
 	"\x13CandidateAssessment\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
-	"\x04type\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50703R\x04type\x12'\n" +
-	"\x04name\x18\x03 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50703R\x04name\x12/\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
+	"\x04type\x18\x02 \x01(\tB$\xa2\xbb\x18 2\r\b2\x12\tWRL-50703b\aPrehireb\x04WOTCh\x01R\x04type\x12)\n" +
+	"\x04name\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50703h\x01R\x04name\x12/\n" +
 	"\bprovider\x18\x04 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50703R\bprovider\x12&\n" +
-	"\x03url\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50703R\x03url\x12+\n" +
-	"\x06status\x18\x06 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50703R\x06status\x12>\n" +
+	"\x03url\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50703R\x03url\x12a\n" +
+	"\x06status\x18\x06 \x01(\tBI\xa2\xbb\x18E2\r\b2\x12\tWRL-50703b\tRequestedb\n" +
+	"InProgressb\tCompletedb\aExpiredb\tCancelledR\x06status\x12>\n" +
 	"\x05score\x18\a \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x80\x84.A\x1a\tWRL-50703H\x00R\x05score\x88\x01\x01\x12F\n" +
 	"\tmax_score\x18\b \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x80\x84.A\x1a\tWRL-50703H\x01R\tmax_score\x88\x01\x01\x12,\n" +
 	"\x06result\x18\t \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50703R\x06result\x12.\n" +

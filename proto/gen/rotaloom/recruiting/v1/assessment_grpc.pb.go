@@ -36,13 +36,16 @@ const (
 // AssessmentService keeps the assessments that candidates take, with their results. Callers whose rows are
 // restricted see the assessments of the candidates that they see.
 type AssessmentServiceClient interface {
-	// Retrieves the assessments of a candidate in the order of their creation.
+	// Retrieves the assessments of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateAssessments(ctx context.Context, in *ListCandidateAssessmentsRequest, opts ...grpc.CallOption) (*CandidateAssessmentList, error)
-	// Adds an assessment to a candidate.
+	// Adds an assessment to a candidate. The default status is Requested.
 	CreateCandidateAssessment(ctx context.Context, in *CreateCandidateAssessmentRequest, opts ...grpc.CallOption) (*CandidateAssessment, error)
-	// Retrieves one assessment of a candidate.
+	// Retrieves one assessment of a candidate. The path names the candidate and the
+	// assessment.
 	GetCandidateAssessment(ctx context.Context, in *GetCandidateAssessmentRequest, opts ...grpc.CallOption) (*CandidateAssessment, error)
-	// Replaces an assessment of a candidate, for example by its result.
+	// Replaces an assessment of a candidate, for example by its result. Properties that the
+	// request leaves out are removed.
 	UpdateCandidateAssessment(ctx context.Context, in *UpdateCandidateAssessmentRequest, opts ...grpc.CallOption) (*CandidateAssessment, error)
 }
 
@@ -101,13 +104,16 @@ func (c *assessmentServiceClient) UpdateCandidateAssessment(ctx context.Context,
 // AssessmentService keeps the assessments that candidates take, with their results. Callers whose rows are
 // restricted see the assessments of the candidates that they see.
 type AssessmentServiceServer interface {
-	// Retrieves the assessments of a candidate in the order of their creation.
+	// Retrieves the assessments of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateAssessments(context.Context, *ListCandidateAssessmentsRequest) (*CandidateAssessmentList, error)
-	// Adds an assessment to a candidate.
+	// Adds an assessment to a candidate. The default status is Requested.
 	CreateCandidateAssessment(context.Context, *CreateCandidateAssessmentRequest) (*CandidateAssessment, error)
-	// Retrieves one assessment of a candidate.
+	// Retrieves one assessment of a candidate. The path names the candidate and the
+	// assessment.
 	GetCandidateAssessment(context.Context, *GetCandidateAssessmentRequest) (*CandidateAssessment, error)
-	// Replaces an assessment of a candidate, for example by its result.
+	// Replaces an assessment of a candidate, for example by its result. Properties that the
+	// request leaves out are removed.
 	UpdateCandidateAssessment(context.Context, *UpdateCandidateAssessmentRequest) (*CandidateAssessment, error)
 	mustEmbedUnimplementedAssessmentServiceServer()
 }

@@ -33,7 +33,8 @@ type ListBackgroundCheckRequestsRequest struct {
 	// The token of the last request that the vendor has worked on. Without it, the list begins with the oldest
 	// pending request.
 	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	// Own: the largest number of requests, from 1 to 500. The default is 100.
+	// The largest number of requests, from 1 to 500. The default is 100. An addition to the
+	// reference product.
 	Limit         *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -131,23 +132,31 @@ func (x *BackgroundCheckRequestList) GetItems() []*BackgroundCheckRequest {
 // only.
 type BackgroundCheckRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
-	Id          string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Candidate   *IdRef `protobuf:"bytes,2,opt,name=candidate,proto3" json:"candidate,omitempty"`
+	// The GUID of the request, given by the server. Ignored in requests.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The candidate of the application, by its id. Ignored in requests.
+	Candidate *IdRef `protobuf:"bytes,2,opt,name=candidate,proto3" json:"candidate,omitempty"`
+	// The application, by its id.
 	Application *IdRef `protobuf:"bytes,3,opt,name=application,proto3" json:"application,omitempty"`
+	// The opportunity of the application, by its id. Ignored in requests.
 	Opportunity *IdRef `protobuf:"bytes,4,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
-	// The package that the recruiter wants, in the words of the vendor.
+	// The package that the recruiter wants, in the words of the vendor, at most 100
+	// characters.
 	Package string `protobuf:"bytes,5,opt,name=package,proto3" json:"package,omitempty"`
-	// The person that requested the order. Requests need not have it.
+	// The person that requested the order, by its id. Ignored in requests.
 	Author *IdRef `protobuf:"bytes,6,opt,name=author,proto3" json:"author,omitempty"`
-	// The background check and its order number, for a request for results. Requests need not have them.
+	// The background check, by its id. Only in requests for results. Ignored in requests of
+	// clients.
 	BackgroundCheck *IdRef `protobuf:"bytes,7,opt,name=background_check,proto3" json:"background_check,omitempty"`
-	OrderNumber     string `protobuf:"bytes,8,opt,name=order_number,proto3" json:"order_number,omitempty"`
-	// The time of the creation, in UTC. Requests need not have it.
+	// The order number of the background check. Only in requests for results. Ignored in
+	// requests of clients.
+	OrderNumber string `protobuf:"bytes,8,opt,name=order_number,proto3" json:"order_number,omitempty"`
+	// The time of the creation, in UTC. Ignored in requests of clients.
 	CreatedAt string `protobuf:"bytes,9,opt,name=created_at,proto3" json:"created_at,omitempty"`
-	// The position of the request: a list with this token begins with the next one. Requests need not have it.
+	// The position of the request: a list with this token begins with the next one. Ignored
+	// in requests of clients.
 	Token string `protobuf:"bytes,10,opt,name=token,proto3" json:"token,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,11,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -518,25 +527,28 @@ func (x *BackgroundCheckList) GetItems() []*BackgroundCheck {
 	return nil
 }
 
-// BackgroundCheck is an order of a vendor for the background check of a candidate. The author, the
-// application, the status, the order number and a package are required.
+// BackgroundCheck is an order of a vendor for the background check of a candidate.
 type BackgroundCheck struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the background check, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A person.
+	// The person that ordered the check, by its id.
 	Author *IdRef `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// An application of the candidate.
+	// An application of the candidate, by its id. It cannot be changed.
 	Application *IdRef `protobuf:"bytes,3,opt,name=application,proto3" json:"application,omitempty"`
-	// Requested, InProgress, Completed or Cancelled.
+	// The progress of the check. With Requested and InProgress, the requests for results
+	// list it.
 	Status string `protobuf:"bytes,4,opt,name=status,proto3" json:"status,omitempty"`
-	// The number of the vendor, which is unique among the background checks for an application in any case.
-	OrderNumber string                    `protobuf:"bytes,5,opt,name=order_number,proto3" json:"order_number,omitempty"`
-	Packages    []*BackgroundCheckPackage `protobuf:"bytes,6,rep,name=packages,proto3" json:"packages,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The number of the vendor, at most 100 characters. It is unique among the background
+	// checks for an application in any case.
+	OrderNumber string `protobuf:"bytes,5,opt,name=order_number,proto3" json:"order_number,omitempty"`
+	// The sets of screenings that the vendor carries out, at least one.
+	Packages []*BackgroundCheckPackage `protobuf:"bytes,6,rep,name=packages,proto3" json:"packages,omitempty"`
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,7,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,8,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,9,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -635,12 +647,14 @@ func (x *BackgroundCheck) GetLinks() []*Link {
 	return nil
 }
 
-// BackgroundCheckPackage is a set of screenings. The name is required.
+// BackgroundCheckPackage is a set of screenings.
 type BackgroundCheckPackage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id of the vendor.
-	Id            string                      `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                      `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The id of the vendor for the package, at most 100 characters.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the package, at most 100 characters.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The screenings of the package.
 	Screenings    []*BackgroundCheckScreening `protobuf:"bytes,3,rep,name=screenings,proto3" json:"screenings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -697,10 +711,11 @@ func (x *BackgroundCheckPackage) GetScreenings() []*BackgroundCheckScreening {
 	return nil
 }
 
-// BackgroundCheckScreening is one part of a background check. The name is required.
+// BackgroundCheckScreening is one part of a background check.
 type BackgroundCheckScreening struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The name of the screening, at most 100 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The status or result in the words of the vendor, such as Pending or Clear.
 	Status        string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -762,11 +777,11 @@ const file_rotaloom_recruiting_v1_background_check_proto_rawDesc = "" +
 	"\x06_limit\"o\n" +
 	"\x1aBackgroundCheckRequestList\x12D\n" +
 	"\x05items\x18\x01 \x03(\v2..rotaloom.recruiting.v1.BackgroundCheckRequestR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xc2\x04\n" +
+	"\x05items\"\xca\x04\n" +
 	"\x16BackgroundCheckRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12;\n" +
-	"\tcandidate\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\tcandidate\x12?\n" +
-	"\vapplication\x18\x03 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vapplication\x12?\n" +
+	"\tcandidate\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\tcandidate\x12G\n" +
+	"\vapplication\x18\x03 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefB\x06\xa2\xbb\x18\x02h\x01R\vapplication\x12?\n" +
 	"\vopportunity\x18\x04 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vopportunity\x12-\n" +
 	"\apackage\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50706R\apackage\x125\n" +
 	"\x06author\x18\x06 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x12I\n" +
@@ -794,15 +809,16 @@ const file_rotaloom_recruiting_v1_background_check_proto_rawDesc = "" +
 	"\x04body\x18\x03 \x01(\v2'.rotaloom.recruiting.v1.BackgroundCheckR\x04body\"a\n" +
 	"\x13BackgroundCheckList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.recruiting.v1.BackgroundCheckR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xfa\x03\n" +
+	"\x05items\"\xbd\x04\n" +
 	"\x0fBackgroundCheck\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x125\n" +
-	"\x06author\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x12?\n" +
-	"\vapplication\x18\x03 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vapplication\x12+\n" +
-	"\x06status\x18\x04 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50706R\x06status\x127\n" +
-	"\forder_number\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50706R\forder_number\x12i\n" +
-	"\bpackages\x18\x06 \x03(\v2..rotaloom.recruiting.v1.BackgroundCheckPackageB\x1d\xa2\xbb\x18\x19\n" +
-	"\x17\bd\x12\tWFP-90003J\bpackagesR\bpackages\x12\x1e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12=\n" +
+	"\x06author\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefB\x06\xa2\xbb\x18\x02h\x01R\x06author\x12G\n" +
+	"\vapplication\x18\x03 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefB\x06\xa2\xbb\x18\x02h\x01R\vapplication\x12Z\n" +
+	"\x06status\x18\x04 \x01(\tBB\xa2\xbb\x18>2\r\b2\x12\tWRL-50706b\tRequestedb\n" +
+	"InProgressb\tCompletedb\tCancelledh\x01R\x06status\x129\n" +
+	"\forder_number\x18\x05 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50706h\x01R\forder_number\x12k\n" +
+	"\bpackages\x18\x06 \x03(\v2..rotaloom.recruiting.v1.BackgroundCheckPackageB\x1f\xa2\xbb\x18\x1b\n" +
+	"\x17\bd\x12\tWFP-90003J\bpackagesh\x01R\bpackages\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\a \x01(\tR\n" +
 	"created_at\x12\x1e\n" +
@@ -811,17 +827,17 @@ const file_rotaloom_recruiting_v1_background_check_proto_rawDesc = "" +
 	"updated_at\x12N\n" +
 	"\x05links\x18\t \x03(\v2\x1c.rotaloom.recruiting.v1.LinkB\x1a\xa2\xbb\x18\x16\n" +
 	"\x14\b\n" +
-	"\x12\tWFP-90003J\x05linksR\x05links\"\xd9\x01\n" +
+	"\x12\tWFP-90003J\x05linksR\x05links\"\xdb\x01\n" +
 	"\x16BackgroundCheckPackage\x12#\n" +
-	"\x02id\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50706R\x02id\x12'\n" +
-	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50706R\x04name\x12q\n" +
+	"\x02id\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50706R\x02id\x12)\n" +
+	"\x04name\x18\x02 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50706h\x01R\x04name\x12q\n" +
 	"\n" +
 	"screenings\x18\x03 \x03(\v20.rotaloom.recruiting.v1.BackgroundCheckScreeningB\x1f\xa2\xbb\x18\x1b\n" +
 	"\x19\bd\x12\tWFP-90003J\n" +
 	"screeningsR\n" +
-	"screenings\"p\n" +
-	"\x18BackgroundCheckScreening\x12'\n" +
-	"\x04name\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50706R\x04name\x12+\n" +
+	"screenings\"r\n" +
+	"\x18BackgroundCheckScreening\x12)\n" +
+	"\x04name\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50706h\x01R\x04name\x12+\n" +
 	"\x06status\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50706R\x06status2\xf0\f\n" +
 	"\x16BackgroundCheckService\x12\xec\x01\n" +
 	" ListBackgroundCheckOrderRequests\x12:.rotaloom.recruiting.v1.ListBackgroundCheckRequestsRequest\x1a2.rotaloom.recruiting.v1.BackgroundCheckRequestList\"X\xa2\xbb\x18\x1e\n" +

@@ -50,15 +50,18 @@ type BackgroundCheckServiceClient interface {
 	// Requests an order of a background check for an application. The request is pending until the candidate
 	// has a background check for the application. An application has one pending request.
 	CreateBackgroundCheckOrderRequest(ctx context.Context, in *BackgroundCheckRequest, opts ...grpc.CallOption) (*BackgroundCheckRequest, error)
-	// Retrieves the pending requests for results after a token, in the order of their creation: the background
-	// checks with the status Requested or InProgress.
+	// Retrieves the pending requests for results after a token, in the order of their
+	// creation: the background checks with the status Requested or InProgress. The request
+	// for a check ends when its status becomes Completed or Cancelled.
 	ListBackgroundCheckResultsRequests(ctx context.Context, in *ListBackgroundCheckRequestsRequest, opts ...grpc.CallOption) (*BackgroundCheckRequestList, error)
-	// Retrieves the background checks of a candidate in the order of their creation.
+	// Retrieves the background checks of a candidate in the order of their creation. The
+	// list has the checks for all applications of the candidate.
 	ListBackgroundChecks(ctx context.Context, in *ListBackgroundChecksRequest, opts ...grpc.CallOption) (*BackgroundCheckList, error)
 	// Adds a background check to a candidate for one of the candidate's applications. The pending order request
 	// of the application is then done.
 	CreateBackgroundCheck(ctx context.Context, in *CreateBackgroundCheckRequest, opts ...grpc.CallOption) (*BackgroundCheck, error)
-	// Retrieves one background check of a candidate.
+	// Retrieves one background check of a candidate. The path names the candidate and the
+	// check.
 	GetBackgroundCheck(ctx context.Context, in *GetBackgroundCheckRequest, opts ...grpc.CallOption) (*BackgroundCheck, error)
 	// Replaces a background check of a candidate, for example by its results. The application stays.
 	UpdateBackgroundCheck(ctx context.Context, in *UpdateBackgroundCheckRequest, opts ...grpc.CallOption) (*BackgroundCheck, error)
@@ -159,15 +162,18 @@ type BackgroundCheckServiceServer interface {
 	// Requests an order of a background check for an application. The request is pending until the candidate
 	// has a background check for the application. An application has one pending request.
 	CreateBackgroundCheckOrderRequest(context.Context, *BackgroundCheckRequest) (*BackgroundCheckRequest, error)
-	// Retrieves the pending requests for results after a token, in the order of their creation: the background
-	// checks with the status Requested or InProgress.
+	// Retrieves the pending requests for results after a token, in the order of their
+	// creation: the background checks with the status Requested or InProgress. The request
+	// for a check ends when its status becomes Completed or Cancelled.
 	ListBackgroundCheckResultsRequests(context.Context, *ListBackgroundCheckRequestsRequest) (*BackgroundCheckRequestList, error)
-	// Retrieves the background checks of a candidate in the order of their creation.
+	// Retrieves the background checks of a candidate in the order of their creation. The
+	// list has the checks for all applications of the candidate.
 	ListBackgroundChecks(context.Context, *ListBackgroundChecksRequest) (*BackgroundCheckList, error)
 	// Adds a background check to a candidate for one of the candidate's applications. The pending order request
 	// of the application is then done.
 	CreateBackgroundCheck(context.Context, *CreateBackgroundCheckRequest) (*BackgroundCheck, error)
-	// Retrieves one background check of a candidate.
+	// Retrieves one background check of a candidate. The path names the candidate and the
+	// check.
 	GetBackgroundCheck(context.Context, *GetBackgroundCheckRequest) (*BackgroundCheck, error)
 	// Replaces a background check of a candidate, for example by its results. The application stays.
 	UpdateBackgroundCheck(context.Context, *UpdateBackgroundCheckRequest) (*BackgroundCheck, error)

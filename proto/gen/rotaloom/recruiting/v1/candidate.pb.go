@@ -29,12 +29,17 @@ const (
 
 type ListCandidatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A date or a moment: the list has later changes only.
+	// A date, which is its first moment in UTC, or a moment: the list has later changes
+	// only.
 	UpdatedAfter string `protobuf:"bytes,1,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of candidates.
-	After  string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of a candidate.
+	// Not together with before.
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of a candidate. Not
+	// together with after.
 	Before string `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of candidates, from 1 to 500. The default is 100.
+	// The largest number of candidates, from 1 to 500. The default is 100. An addition to
+	// the reference product.
 	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -187,9 +192,10 @@ func (x *GetCandidateRequest) GetId() string {
 	return ""
 }
 
+// LookUpCandidatesRequest names a candidate by the e-mail address.
 type LookUpCandidatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required.
+	// The e-mail address of a candidate, in any case.
 	Email         string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -280,7 +286,8 @@ func (x *FoundCandidateList) GetItems() []*FoundCandidate {
 type FoundCandidate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the candidate.
-	Id            string  `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Links to the candidate and its lists.
 	Links         []*Link `protobuf:"bytes,2,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -330,10 +337,14 @@ func (x *FoundCandidate) GetLinks() []*Link {
 	return nil
 }
 
+// CandidateUserNameEmail has the e-mail address of a candidate, and the user name of an
+// employee.
 type CandidateUserNameEmail struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Absent for a candidate that is not an employee, and for an employee that the caller may not see.
-	UserName      string `protobuf:"bytes,1,opt,name=user_name,proto3" json:"user_name,omitempty"`
+	// The user name of the employee. Absent for a candidate that is not an employee, and
+	// for an employee that the caller may not see.
+	UserName string `protobuf:"bytes,1,opt,name=user_name,proto3" json:"user_name,omitempty"`
+	// The e-mail address of the candidate.
 	Email         string `protobuf:"bytes,2,opt,name=email,proto3" json:"email,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -386,36 +397,51 @@ func (x *CandidateUserNameEmail) GetEmail() string {
 // Candidate is a person that looks for work.
 type Candidate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the candidate, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The GUID of the person, for a candidate that is an employee. Otherwise the product sets it when the
 	// candidate is hired.
 	PersonId string `protobuf:"bytes,2,opt,name=person_id,proto3" json:"person_id,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,3,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,4,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Whether the candidate is an employee: person_id is set. Requests need not have it.
+	// Whether the candidate is an employee: person_id is set. Ignored in requests.
 	IsInternal *bool `protobuf:"varint,5,opt,name=is_internal,proto3,oneof" json:"is_internal,omitempty"`
-	// The default is true.
+	// Whether the candidate is active. The default is true. Stored and returned, without an
+	// effect.
 	IsActive *bool `protobuf:"varint,6,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The default is false.
-	IsWillingToRelocate *bool             `protobuf:"varint,7,opt,name=is_willing_to_relocate,proto3,oneof" json:"is_willing_to_relocate,omitempty"`
-	PreferredLocale     *CandidateLocale  `protobuf:"bytes,8,opt,name=preferred_locale,proto3" json:"preferred_locale,omitempty"`
-	Name                *CandidateName    `protobuf:"bytes,9,opt,name=name,proto3" json:"name,omitempty"`
-	ContactInfo         *CandidateContact `protobuf:"bytes,10,opt,name=contact_info,proto3" json:"contact_info,omitempty"`
-	// The roles of the candidate in recruiting: recruiter, hiring-manager, onboarding-owner or
-	// recruiting-administrator.
-	Roles      []string              `protobuf:"bytes,11,rep,name=roles,proto3" json:"roles,omitempty"`
+	// Whether the candidate would move for a position. The default is false. Stored and
+	// returned, without an effect.
+	IsWillingToRelocate *bool `protobuf:"varint,7,opt,name=is_willing_to_relocate,proto3,oneof" json:"is_willing_to_relocate,omitempty"`
+	// The language that the candidate prefers. Stored and returned, without an effect.
+	PreferredLocale *CandidateLocale `protobuf:"bytes,8,opt,name=preferred_locale,proto3" json:"preferred_locale,omitempty"`
+	// The name. Required in requests; absent if the candidate is erased.
+	Name *CandidateName `protobuf:"bytes,9,opt,name=name,proto3" json:"name,omitempty"`
+	// The e-mail address, phones and postal address. Required in requests; absent if the
+	// candidate is erased.
+	ContactInfo *CandidateContact `protobuf:"bytes,10,opt,name=contact_info,proto3" json:"contact_info,omitempty"`
+	// The roles of the candidate in recruiting. Stored and returned, without an effect.
+	Roles []string `protobuf:"bytes,11,rep,name=roles,proto3" json:"roles,omitempty"`
+	// Addresses of pages about the candidate, such as a portfolio.
 	Hyperlinks []*CandidateHyperlink `protobuf:"bytes,12,rep,name=hyperlinks,proto3" json:"hyperlinks,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,13,rep,name=links,proto3" json:"links,omitempty"`
-	// Own: whether the candidate is erased. Then no other property is left but id and updated_at.
-	IsDeleted      bool                       `protobuf:"varint,14,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
-	Behaviors      []*CandidateBehavior       `protobuf:"bytes,15,rep,name=behaviors,proto3" json:"behaviors,omitempty"`
-	Educations     []*CandidateEducation      `protobuf:"bytes,16,rep,name=educations,proto3" json:"educations,omitempty"`
-	Motivations    []*CandidateMotivation     `protobuf:"bytes,17,rep,name=motivations,proto3" json:"motivations,omitempty"`
-	Licenses       []*CandidateLicense        `protobuf:"bytes,18,rep,name=licenses,proto3" json:"licenses,omitempty"`
-	Skills         []*CandidateSkill          `protobuf:"bytes,19,rep,name=skills,proto3" json:"skills,omitempty"`
+	// Whether the candidate is erased. It then has only its id and updated_at. Ignored in
+	// requests. An addition to the reference product.
+	IsDeleted bool `protobuf:"varint,14,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
+	// The behaviors of the candidate. Requests that create a candidate may have them.
+	Behaviors []*CandidateBehavior `protobuf:"bytes,15,rep,name=behaviors,proto3" json:"behaviors,omitempty"`
+	// The educations of the candidate. Requests that create a candidate may have them.
+	Educations []*CandidateEducation `protobuf:"bytes,16,rep,name=educations,proto3" json:"educations,omitempty"`
+	// The motivations of the candidate. Requests that create a candidate may have them.
+	Motivations []*CandidateMotivation `protobuf:"bytes,17,rep,name=motivations,proto3" json:"motivations,omitempty"`
+	// The licenses of the candidate. Requests that create a candidate may have them.
+	Licenses []*CandidateLicense `protobuf:"bytes,18,rep,name=licenses,proto3" json:"licenses,omitempty"`
+	// The skills of the candidate. Requests that create a candidate may have them.
+	Skills []*CandidateSkill `protobuf:"bytes,19,rep,name=skills,proto3" json:"skills,omitempty"`
+	// The former and present employments of the candidate. Requests that create a candidate
+	// may have them.
 	WorkExperience []*CandidateWorkExperience `protobuf:"bytes,20,rep,name=work_experience,proto3" json:"work_experience,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -591,6 +617,7 @@ func (x *Candidate) GetWorkExperience() []*CandidateWorkExperience {
 	return nil
 }
 
+// CandidateLocale is a language.
 type CandidateLocale struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A language such as en_us.
@@ -636,14 +663,21 @@ func (x *CandidateLocale) GetCode() string {
 	return ""
 }
 
-// CandidateName is a name. First and last are required.
+// CandidateName is the name of a candidate.
 type CandidateName struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	First  string                 `protobuf:"bytes,1,opt,name=first,proto3" json:"first,omitempty"`
-	Middle string                 `protobuf:"bytes,2,opt,name=middle,proto3" json:"middle,omitempty"`
-	Last   string                 `protobuf:"bytes,3,opt,name=last,proto3" json:"last,omitempty"`
-	// Responses have the names that the prefix and the suffix had when the candidate was created.
-	Prefix        *Ref `protobuf:"bytes,4,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first name, 1 to 100 characters. A hire takes the first name of the person from
+	// it.
+	First string `protobuf:"bytes,1,opt,name=first,proto3" json:"first,omitempty"`
+	// The middle name, at most 50 characters.
+	Middle string `protobuf:"bytes,2,opt,name=middle,proto3" json:"middle,omitempty"`
+	// The last name, 1 to 100 characters.
+	Last string `protobuf:"bytes,3,opt,name=last,proto3" json:"last,omitempty"`
+	// The prefix, by its id or its name. Responses have the name that it had when the
+	// candidate was created.
+	Prefix *Ref `protobuf:"bytes,4,opt,name=prefix,proto3" json:"prefix,omitempty"`
+	// The suffix, by its id or its name. Responses have the name that it had when the
+	// candidate was created.
 	Suffix        *Ref `protobuf:"bytes,5,opt,name=suffix,proto3" json:"suffix,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -714,11 +748,14 @@ func (x *CandidateName) GetSuffix() *Ref {
 	return nil
 }
 
+// CandidateContact has the e-mail address, phones and postal address of a candidate.
 type CandidateContact struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The address is required, and unique in any case.
-	Email         string            `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
-	Phone         *CandidatePhone   `protobuf:"bytes,2,opt,name=phone,proto3" json:"phone,omitempty"`
+	// The e-mail address, which is unique in any case.
+	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
+	// The phones. Absent in the candidate of an application.
+	Phone *CandidatePhone `protobuf:"bytes,2,opt,name=phone,proto3" json:"phone,omitempty"`
+	// The postal address. Absent in the candidate of an application.
 	Address       *CandidateAddress `protobuf:"bytes,3,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -775,10 +812,13 @@ func (x *CandidateContact) GetAddress() *CandidateAddress {
 	return nil
 }
 
+// CandidatePhone has the phone numbers of a candidate, as texts of at most 25 characters.
 type CandidatePhone struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Primary       string                 `protobuf:"bytes,1,opt,name=primary,proto3" json:"primary,omitempty"`
-	Secondary     string                 `protobuf:"bytes,2,opt,name=secondary,proto3" json:"secondary,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The main number. A hire takes the home phone of the person from it.
+	Primary string `protobuf:"bytes,1,opt,name=primary,proto3" json:"primary,omitempty"`
+	// Another number.
+	Secondary     string `protobuf:"bytes,2,opt,name=secondary,proto3" json:"secondary,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -827,14 +867,20 @@ func (x *CandidatePhone) GetSecondary() string {
 	return ""
 }
 
+// CandidateAddress is a postal address. A hire takes the address of the person from it.
 type CandidateAddress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Line1 string                 `protobuf:"bytes,1,opt,name=line1,proto3" json:"line1,omitempty"`
-	Line2 string                 `protobuf:"bytes,2,opt,name=line2,proto3" json:"line2,omitempty"`
-	City  string                 `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
-	State *CandidateState        `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	// 3 to 50 characters.
-	PostalCode    string            `protobuf:"bytes,5,opt,name=postal_code,proto3" json:"postal_code,omitempty"`
+	// The first line: the street and the number.
+	Line1 string `protobuf:"bytes,1,opt,name=line1,proto3" json:"line1,omitempty"`
+	// The second line, such as an apartment.
+	Line2 string `protobuf:"bytes,2,opt,name=line2,proto3" json:"line2,omitempty"`
+	// The city.
+	City string `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
+	// The part of the country.
+	State *CandidateState `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	// The postal code, 3 to 50 characters.
+	PostalCode string `protobuf:"bytes,5,opt,name=postal_code,proto3" json:"postal_code,omitempty"`
+	// The country.
 	Country       *CandidateCountry `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -914,9 +960,11 @@ func (x *CandidateAddress) GetCountry() *CandidateCountry {
 
 // CandidateState is a part of a country.
 type CandidateState struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code, such as IA. A hire uses it.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// The name for display. Stored and returned, without an effect.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -965,10 +1013,13 @@ func (x *CandidateState) GetName() string {
 	return ""
 }
 
+// CandidateCountry is a country.
 type CandidateCountry struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code, such as USA. A hire uses it.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// The name for display. Stored and returned, without an effect.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1017,10 +1068,12 @@ func (x *CandidateCountry) GetName() string {
 	return ""
 }
 
+// CandidateHyperlink is the address of a page.
 type CandidateHyperlink struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// An address that begins with https:// or http://.
+	// The name for display, at most 250 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The address, which begins with https:// or http://.
 	Url           string `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1084,9 +1137,9 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x05items\x18\x01 \x03(\v2!.rotaloom.recruiting.v1.CandidateR\x05items:\v\xa2\xbb\x18\a\n" +
 	"\x05items\"-\n" +
 	"\x13GetCandidateRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"/\n" +
-	"\x17LookUpCandidatesRequest\x12\x14\n" +
-	"\x05email\x18\x01 \x01(\tR\x05email\"_\n" +
+	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"7\n" +
+	"\x17LookUpCandidatesRequest\x12\x1c\n" +
+	"\x05email\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x05email\"_\n" +
 	"\x12FoundCandidateList\x12<\n" +
 	"\x05items\x18\x01 \x03(\v2&.rotaloom.recruiting.v1.FoundCandidateR\x05items:\v\xa2\xbb\x18\a\n" +
 	"\x05items\"T\n" +
@@ -1095,7 +1148,7 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x05links\x18\x02 \x03(\v2\x1c.rotaloom.recruiting.v1.LinkR\x05links\"L\n" +
 	"\x16CandidateUserNameEmail\x12\x1c\n" +
 	"\tuser_name\x18\x01 \x01(\tR\tuser_name\x12\x14\n" +
-	"\x05email\x18\x02 \x01(\tR\x05email\"\xb8\v\n" +
+	"\x05email\x18\x02 \x01(\tR\x05email\"\xff\v\n" +
 	"\tCandidate\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
 	"\tperson_id\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\tperson_id\x12\x1e\n" +
@@ -1111,9 +1164,9 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x10preferred_locale\x18\b \x01(\v2'.rotaloom.recruiting.v1.CandidateLocaleR\x10preferred_locale\x129\n" +
 	"\x04name\x18\t \x01(\v2%.rotaloom.recruiting.v1.CandidateNameR\x04name\x12L\n" +
 	"\fcontact_info\x18\n" +
-	" \x01(\v2(.rotaloom.recruiting.v1.CandidateContactR\fcontact_info\x120\n" +
-	"\x05roles\x18\v \x03(\tB\x1a\xa2\xbb\x18\x16\n" +
-	"\x14\b\x04\x12\tWFP-90003J\x05rolesR\x05roles\x12k\n" +
+	" \x01(\v2(.rotaloom.recruiting.v1.CandidateContactR\fcontact_info\x12w\n" +
+	"\x05roles\x18\v \x03(\tBa\xa2\xbb\x18]\n" +
+	"\x14\b\x04\x12\tWFP-90003J\x05rolesb\trecruiterb\x0ehiring-managerb\x10onboarding-ownerb\x18recruiting-administratorR\x05roles\x12k\n" +
 	"\n" +
 	"hyperlinks\x18\f \x03(\v2*.rotaloom.recruiting.v1.CandidateHyperlinkB\x1f\xa2\xbb\x18\x1b\n" +
 	"\x19\b2\x12\tWFP-90003J\n" +
@@ -1144,15 +1197,15 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"_is_activeB\x19\n" +
 	"\x17_is_willing_to_relocate\"-\n" +
 	"\x0fCandidateLocale\x12\x1a\n" +
-	"\x04code\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x04R\x04code\"\xfa\x01\n" +
-	"\rCandidateName\x12)\n" +
-	"\x05first\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x05first\x12+\n" +
-	"\x06middle\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50203R\x06middle\x12'\n" +
-	"\x04last\x18\x03 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04last\x123\n" +
+	"\x04code\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x04R\x04code\"\xfe\x01\n" +
+	"\rCandidateName\x12+\n" +
+	"\x05first\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50203h\x01R\x05first\x12+\n" +
+	"\x06middle\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50203R\x06middle\x12)\n" +
+	"\x04last\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50203h\x01R\x04last\x123\n" +
 	"\x06prefix\x18\x04 \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\x06prefix\x123\n" +
-	"\x06suffix\x18\x05 \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\x06suffix\"\xaa\x01\n" +
-	"\x10CandidateContact\x12\x14\n" +
-	"\x05email\x18\x01 \x01(\tR\x05email\x12<\n" +
+	"\x06suffix\x18\x05 \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\x06suffix\"\xb2\x01\n" +
+	"\x10CandidateContact\x12\x1c\n" +
+	"\x05email\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x05email\x12<\n" +
 	"\x05phone\x18\x02 \x01(\v2&.rotaloom.recruiting.v1.CandidatePhoneR\x05phone\x12B\n" +
 	"\aaddress\x18\x03 \x01(\v2(.rotaloom.recruiting.v1.CandidateAddressR\aaddress\"r\n" +
 	"\x0eCandidatePhone\x12-\n" +
@@ -1171,10 +1224,10 @@ const file_rotaloom_recruiting_v1_candidate_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04name\"d\n" +
 	"\x10CandidateCountry\x12'\n" +
 	"\x04code\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b\x03\x12\tWRL-50203R\x04code\x12'\n" +
-	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04name\"f\n" +
+	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04name\"h\n" +
 	"\x12CandidateHyperlink\x12(\n" +
-	"\x04name\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50203R\x04name\x12&\n" +
-	"\x03url\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50203R\x03url2\xe2\a\n" +
+	"\x04name\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50203R\x04name\x12(\n" +
+	"\x03url\x18\x02 \x01(\tB\x16\xa2\xbb\x18\x122\x0e\b\xd0\x0f\x12\tWRL-50203h\x01R\x03url2\xe2\a\n" +
 	"\x10CandidateService\x12\xae\x01\n" +
 	"\x0eListCandidates\x12-.rotaloom.recruiting.v1.ListCandidatesRequest\x1a%.rotaloom.recruiting.v1.CandidateList\"F\xa2\xbb\x18!\n" +
 	"\x1arecruiting.candidates.read\x18\x01\xa8\x01\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/v1/recruiting/candidates\x12\xdb\x01\n" +

@@ -42,11 +42,14 @@ type CandidateServiceClient interface {
 	ListCandidates(ctx context.Context, in *ListCandidatesRequest, opts ...grpc.CallOption) (*CandidateList, error)
 	// Creates a candidate. No other candidate may have the e-mail address.
 	CreateCandidate(ctx context.Context, in *Candidate, opts ...grpc.CallOption) (*Candidate, error)
-	// Retrieves one candidate.
+	// Retrieves one candidate. The response has the lists of the candidate except comments
+	// and references.
 	GetCandidate(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*Candidate, error)
-	// Finds the candidate that has an e-mail address, in any case.
+	// Finds the candidate that has an e-mail address, in any case. The list is empty if
+	// there is none, or if the caller may not see it.
 	LookUpCandidates(ctx context.Context, in *LookUpCandidatesRequest, opts ...grpc.CallOption) (*FoundCandidateList, error)
-	// Retrieves the e-mail address of a candidate, and the user name of one that is an employee.
+	// Retrieves the e-mail address of a candidate, and the user name of one that is an
+	// employee. Only callers who see the employee get the user name.
 	GetCandidateUserNameEmail(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateUserNameEmail, error)
 }
 
@@ -120,11 +123,14 @@ type CandidateServiceServer interface {
 	ListCandidates(context.Context, *ListCandidatesRequest) (*CandidateList, error)
 	// Creates a candidate. No other candidate may have the e-mail address.
 	CreateCandidate(context.Context, *Candidate) (*Candidate, error)
-	// Retrieves one candidate.
+	// Retrieves one candidate. The response has the lists of the candidate except comments
+	// and references.
 	GetCandidate(context.Context, *GetCandidateRequest) (*Candidate, error)
-	// Finds the candidate that has an e-mail address, in any case.
+	// Finds the candidate that has an e-mail address, in any case. The list is empty if
+	// there is none, or if the caller may not see it.
 	LookUpCandidates(context.Context, *LookUpCandidatesRequest) (*FoundCandidateList, error)
-	// Retrieves the e-mail address of a candidate, and the user name of one that is an employee.
+	// Retrieves the e-mail address of a candidate, and the user name of one that is an
+	// employee. Only callers who see the employee get the user name.
 	GetCandidateUserNameEmail(context.Context, *GetCandidateRequest) (*CandidateUserNameEmail, error)
 	mustEmbedUnimplementedCandidateServiceServer()
 }

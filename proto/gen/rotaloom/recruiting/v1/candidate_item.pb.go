@@ -27,14 +27,17 @@ const (
 // CandidateComment is a comment of a recruiter.
 type CandidateComment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the comment, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A person. The default is the person of the caller.
+	// The person that wrote the comment, by its id. The default is the person of the
+	// caller.
 	Author *IdRef `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// Required.
-	Comment     string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
-	IsImportant *bool  `protobuf:"varint,4,opt,name=is_important,proto3,oneof" json:"is_important,omitempty"`
-	// The time of the creation, in UTC. Requests need not have it.
+	// The text, from 1 to 4,000 characters and not blank.
+	Comment string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Whether the comment is important. The default is false. Stored and returned, without
+	// an effect.
+	IsImportant *bool `protobuf:"varint,4,opt,name=is_important,proto3,oneof" json:"is_important,omitempty"`
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt     string `protobuf:"bytes,5,opt,name=created_at,proto3" json:"created_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -109,7 +112,8 @@ func (x *CandidateComment) GetCreatedAt() string {
 type CandidateBehavior struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the behavior.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the behavior. Requests without the id need it.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -163,7 +167,8 @@ func (x *CandidateBehavior) GetName() string {
 type CandidateMotivation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the motivation.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the motivation. Requests without the id need it.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -213,11 +218,13 @@ func (x *CandidateMotivation) GetName() string {
 	return ""
 }
 
-// CandidateMonth is a month of a year. The year is required.
+// CandidateMonth is a month of a year, or a whole year.
 type CandidateMonth struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Month         *int32                 `protobuf:"varint,1,opt,name=month,proto3,oneof" json:"month,omitempty"`
-	Year          *int32                 `protobuf:"varint,2,opt,name=year,proto3,oneof" json:"year,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The month, 1 to 12. If it is absent, only the year is known.
+	Month *int32 `protobuf:"varint,1,opt,name=month,proto3,oneof" json:"month,omitempty"`
+	// The year, 1900 to 2199.
+	Year          *int32 `protobuf:"varint,2,opt,name=year,proto3,oneof" json:"year,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -269,15 +276,21 @@ func (x *CandidateMonth) GetYear() int32 {
 // CandidateEducation is an education. It has a school or a degree.
 type CandidateEducation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
-	Id          string          `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Description string          `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
-	Degree      string          `protobuf:"bytes,3,opt,name=degree,proto3" json:"degree,omitempty"`
-	School      string          `protobuf:"bytes,4,opt,name=school,proto3" json:"school,omitempty"`
-	Major       string          `protobuf:"bytes,5,opt,name=major,proto3" json:"major,omitempty"`
-	Minor       string          `protobuf:"bytes,6,opt,name=minor,proto3" json:"minor,omitempty"`
-	From        *CandidateMonth `protobuf:"bytes,7,opt,name=from,proto3" json:"from,omitempty"`
-	// Not before from.
+	// The GUID of the education, given by the server. Ignored in requests.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Remarks on the education, at most 1,500 characters.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// The degree. Required if the school is absent.
+	Degree string `protobuf:"bytes,3,opt,name=degree,proto3" json:"degree,omitempty"`
+	// The school. Required if the degree is absent.
+	School string `protobuf:"bytes,4,opt,name=school,proto3" json:"school,omitempty"`
+	// The main field of study.
+	Major string `protobuf:"bytes,5,opt,name=major,proto3" json:"major,omitempty"`
+	// The second field of study.
+	Minor string `protobuf:"bytes,6,opt,name=minor,proto3" json:"minor,omitempty"`
+	// The month of the beginning.
+	From *CandidateMonth `protobuf:"bytes,7,opt,name=from,proto3" json:"from,omitempty"`
+	// The month of the end, not before from.
 	To            *CandidateMonth `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -372,12 +385,16 @@ func (x *CandidateEducation) GetTo() *CandidateMonth {
 // CandidateLicense is a license or a certificate.
 type CandidateLicense struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
-	Id           string                `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	License      *CandidateLicenseName `protobuf:"bytes,2,opt,name=license,proto3" json:"license,omitempty"`
-	Number       string                `protobuf:"bytes,3,opt,name=number,proto3" json:"number,omitempty"`
-	AchievedDate string                `protobuf:"bytes,4,opt,name=achieved_date,proto3" json:"achieved_date,omitempty"`
-	// Not before achieved_date.
+	// The GUID of the license, given by the server. Ignored in requests.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The kind of the license.
+	License *CandidateLicenseName `protobuf:"bytes,2,opt,name=license,proto3" json:"license,omitempty"`
+	// The number on the license, at most 20 characters.
+	Number string `protobuf:"bytes,3,opt,name=number,proto3" json:"number,omitempty"`
+	// The day when the candidate got the license, YYYY-MM-DD.
+	AchievedDate string `protobuf:"bytes,4,opt,name=achieved_date,proto3" json:"achieved_date,omitempty"`
+	// The last day before the license must be renewed, YYYY-MM-DD; not before
+	// achieved_date.
 	RenewalDate   string `protobuf:"bytes,5,opt,name=renewal_date,proto3" json:"renewal_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -448,9 +465,10 @@ func (x *CandidateLicense) GetRenewalDate() string {
 	return ""
 }
 
+// CandidateLicenseName names the kind of a license.
 type CandidateLicenseName struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required.
+	// The name, 1 to 100 characters.
 	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -496,9 +514,11 @@ func (x *CandidateLicenseName) GetName() string {
 // CandidateSkill is a skill. A candidate has a skill once.
 type CandidateSkill struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
-	Id               string                `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Skill            *CandidateSkillName   `protobuf:"bytes,2,opt,name=skill,proto3" json:"skill,omitempty"`
+	// The GUID of the skill of this candidate, given by the server. Ignored in requests.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The skill.
+	Skill *CandidateSkillName `protobuf:"bytes,2,opt,name=skill,proto3" json:"skill,omitempty"`
+	// How well the candidate has the skill.
 	ProficiencyLevel *CandidateProficiency `protobuf:"bytes,3,opt,name=proficiency_level,proto3" json:"proficiency_level,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -555,9 +575,10 @@ func (x *CandidateSkill) GetProficiencyLevel() *CandidateProficiency {
 	return nil
 }
 
+// CandidateSkillName names a skill.
 type CandidateSkillName struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Required, and unique in any case in the list.
+	// The name, 1 to 100 characters, which is unique in any case in the list.
 	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -603,10 +624,11 @@ func (x *CandidateSkillName) GetName() string {
 // CandidateProficiency is a proficiency level of the configuration. Requests name it by its id or by its name.
 type CandidateProficiency struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The GUID of the level.
-	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The GUID of the level. Requests without the name need it.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the level. Requests without the id need it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// 1 to 5, from low to high. Requests need not have it.
+	// The rank of the level, 1 to 5, from low to high. Ignored in requests.
 	OrdinalValue  *int32 `protobuf:"varint,3,opt,name=ordinal_value,proto3,oneof" json:"ordinal_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -663,22 +685,29 @@ func (x *CandidateProficiency) GetOrdinalValue() int32 {
 	return 0
 }
 
-// CandidateReference is a person that knows the candidate. The body is own.
+// CandidateReference is a person that knows the candidate. The properties are additions
+// to the reference product.
 type CandidateReference struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the reference, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Required.
-	Name     string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The name of the person, 1 to 200 characters.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The position of the person, at most 100 characters.
 	JobTitle string `protobuf:"bytes,3,opt,name=job_title,proto3" json:"job_title,omitempty"`
-	Company  string `protobuf:"bytes,4,opt,name=company,proto3" json:"company,omitempty"`
-	// How the reference knows the candidate, such as "Supervisor".
+	// The employer of the person, at most 100 characters.
+	Company string `protobuf:"bytes,4,opt,name=company,proto3" json:"company,omitempty"`
+	// How the person knows the candidate, such as "Supervisor"; at most 100 characters.
 	Relationship string `protobuf:"bytes,5,opt,name=relationship,proto3" json:"relationship,omitempty"`
-	Email        string `protobuf:"bytes,6,opt,name=email,proto3" json:"email,omitempty"`
-	Phone        string `protobuf:"bytes,7,opt,name=phone,proto3" json:"phone,omitempty"`
-	Comment      string `protobuf:"bytes,8,opt,name=comment,proto3" json:"comment,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
-	CreatedAt     string `protobuf:"bytes,9,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The e-mail address of the person.
+	Email string `protobuf:"bytes,6,opt,name=email,proto3" json:"email,omitempty"`
+	// The phone number of the person, at most 25 characters.
+	Phone string `protobuf:"bytes,7,opt,name=phone,proto3" json:"phone,omitempty"`
+	// Remarks of the recruiter, at most 4,000 characters.
+	Comment string `protobuf:"bytes,8,opt,name=comment,proto3" json:"comment,omitempty"`
+	// The time of the creation, in UTC. Ignored in requests.
+	CreatedAt string `protobuf:"bytes,9,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt     string `protobuf:"bytes,10,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -787,15 +816,19 @@ func (x *CandidateReference) GetUpdatedAt() string {
 // CandidateWorkExperience is a former or a present employment.
 type CandidateWorkExperience struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the employment, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Required.
-	JobTitle    string          `protobuf:"bytes,2,opt,name=job_title,proto3" json:"job_title,omitempty"`
-	Company     string          `protobuf:"bytes,3,opt,name=company,proto3" json:"company,omitempty"`
-	Location    string          `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
-	Description string          `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	From        *CandidateMonth `protobuf:"bytes,6,opt,name=from,proto3" json:"from,omitempty"`
-	// Not before from.
+	// The position, 1 to 100 characters.
+	JobTitle string `protobuf:"bytes,2,opt,name=job_title,proto3" json:"job_title,omitempty"`
+	// The employer, at most 100 characters.
+	Company string `protobuf:"bytes,3,opt,name=company,proto3" json:"company,omitempty"`
+	// The place of work, at most 255 characters.
+	Location string `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	// The tasks, at most 2,000 characters.
+	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
+	// The month of the beginning.
+	From *CandidateMonth `protobuf:"bytes,6,opt,name=from,proto3" json:"from,omitempty"`
+	// The month of the end, not before from. Absent for a present employment.
 	To            *CandidateMonth `protobuf:"bytes,7,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -884,11 +917,11 @@ var File_rotaloom_recruiting_v1_candidate_item_proto protoreflect.FileDescriptor
 
 const file_rotaloom_recruiting_v1_candidate_item_proto_rawDesc = "" +
 	"\n" +
-	"+rotaloom/recruiting/v1/candidate_item.proto\x12\x16rotaloom.recruiting.v1\x1a!rotaloom/options/v1/options.proto\x1a#rotaloom/recruiting/v1/record.proto\"\xe3\x01\n" +
+	"+rotaloom/recruiting/v1/candidate_item.proto\x12\x16rotaloom.recruiting.v1\x1a!rotaloom/options/v1/options.proto\x1a#rotaloom/recruiting/v1/record.proto\"\xe5\x01\n" +
 	"\x10CandidateComment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x125\n" +
-	"\x06author\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x12.\n" +
-	"\acomment\x18\x03 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xa0\x1f\x12\tWRL-50203R\acomment\x12'\n" +
+	"\x06author\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x120\n" +
+	"\acomment\x18\x03 \x01(\tB\x16\xa2\xbb\x18\x122\x0e\b\xa0\x1f\x12\tWRL-50203h\x01R\acomment\x12'\n" +
 	"\fis_important\x18\x04 \x01(\bH\x00R\fis_important\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x05 \x01(\tR\n" +
@@ -899,10 +932,10 @@ const file_rotaloom_recruiting_v1_candidate_item_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\"A\n" +
 	"\x13CandidateMotivation\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\xa1\x01\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\xa3\x01\n" +
 	"\x0eCandidateMonth\x12>\n" +
-	"\x05month\x18\x01 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00(@\x1a\tWRL-50203H\x00R\x05month\x88\x01\x01\x12<\n" +
-	"\x04year\x18\x02 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\xb0\x9d@\x11\x00\x00\x00\x00\x00.\xa1@\x1a\tWRL-50203H\x01R\x04year\x88\x01\x01B\b\n" +
+	"\x05month\x18\x01 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00(@\x1a\tWRL-50203H\x00R\x05month\x88\x01\x01\x12>\n" +
+	"\x04year\x18\x02 \x01(\x05B%\xa2\xbb\x18!*\x1d\t\x00\x00\x00\x00\x00\xb0\x9d@\x11\x00\x00\x00\x00\x00.\xa1@\x1a\tWRL-50203h\x01H\x01R\x04year\x88\x01\x01B\b\n" +
 	"\x06_monthB\a\n" +
 	"\x05_year\"\x80\x03\n" +
 	"\x12CandidateEducation\x12\x0e\n" +
@@ -913,29 +946,29 @@ const file_rotaloom_recruiting_v1_candidate_item_proto_rawDesc = "" +
 	"\x05major\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x05major\x12)\n" +
 	"\x05minor\x18\x06 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x05minor\x12:\n" +
 	"\x04from\x18\a \x01(\v2&.rotaloom.recruiting.v1.CandidateMonthR\x04from\x126\n" +
-	"\x02to\x18\b \x01(\v2&.rotaloom.recruiting.v1.CandidateMonthR\x02to\"\xf1\x01\n" +
+	"\x02to\x18\b \x01(\v2&.rotaloom.recruiting.v1.CandidateMonthR\x02to\"\xf9\x01\n" +
 	"\x10CandidateLicense\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12F\n" +
-	"\alicense\x18\x02 \x01(\v2,.rotaloom.recruiting.v1.CandidateLicenseNameR\alicense\x12+\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12N\n" +
+	"\alicense\x18\x02 \x01(\v2,.rotaloom.recruiting.v1.CandidateLicenseNameB\x06\xa2\xbb\x18\x02h\x01R\alicense\x12+\n" +
 	"\x06number\x18\x03 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b\x14\x12\tWRL-50203R\x06number\x12,\n" +
 	"\rachieved_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\rachieved_date\x12*\n" +
-	"\frenewal_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frenewal_date\"?\n" +
-	"\x14CandidateLicenseName\x12'\n" +
-	"\x04name\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04name\"\xbe\x01\n" +
+	"\frenewal_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\frenewal_date\"A\n" +
+	"\x14CandidateLicenseName\x12)\n" +
+	"\x04name\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50203h\x01R\x04name\"\xc6\x01\n" +
 	"\x0eCandidateSkill\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12@\n" +
-	"\x05skill\x18\x02 \x01(\v2*.rotaloom.recruiting.v1.CandidateSkillNameR\x05skill\x12Z\n" +
-	"\x11proficiency_level\x18\x03 \x01(\v2,.rotaloom.recruiting.v1.CandidateProficiencyR\x11proficiency_level\"=\n" +
-	"\x12CandidateSkillName\x12'\n" +
-	"\x04name\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\x04name\"\x7f\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12H\n" +
+	"\x05skill\x18\x02 \x01(\v2*.rotaloom.recruiting.v1.CandidateSkillNameB\x06\xa2\xbb\x18\x02h\x01R\x05skill\x12Z\n" +
+	"\x11proficiency_level\x18\x03 \x01(\v2,.rotaloom.recruiting.v1.CandidateProficiencyR\x11proficiency_level\"?\n" +
+	"\x12CandidateSkillName\x12)\n" +
+	"\x04name\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50203h\x01R\x04name\"\x7f\n" +
 	"\x14CandidateProficiency\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12)\n" +
 	"\rordinal_value\x18\x03 \x01(\x05H\x00R\rordinal_value\x88\x01\x01B\x10\n" +
-	"\x0e_ordinal_value\"\x9a\x03\n" +
+	"\x0e_ordinal_value\"\x9c\x03\n" +
 	"\x12CandidateReference\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12(\n" +
-	"\x04name\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xc8\x01\x12\tWRL-50203R\x04name\x121\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
+	"\x04name\x18\x02 \x01(\tB\x16\xa2\xbb\x18\x122\x0e\b\xc8\x01\x12\tWRL-50203h\x01R\x04name\x121\n" +
 	"\tjob_title\x18\x03 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\tjob_title\x12-\n" +
 	"\acompany\x18\x04 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\acompany\x127\n" +
 	"\frelationship\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\frelationship\x12\x14\n" +
@@ -948,10 +981,10 @@ const file_rotaloom_recruiting_v1_candidate_item_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\n" +
 	" \x01(\tR\n" +
-	"updated_at\"\xe9\x02\n" +
+	"updated_at\"\xeb\x02\n" +
 	"\x17CandidateWorkExperience\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x121\n" +
-	"\tjob_title\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\tjob_title\x12-\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x123\n" +
+	"\tjob_title\x18\x02 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50203h\x01R\tjob_title\x12-\n" +
 	"\acompany\x18\x03 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50203R\acompany\x120\n" +
 	"\blocation\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xff\x01\x12\tWRL-50203R\blocation\x126\n" +
 	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50203R\vdescription\x12:\n" +

@@ -50,41 +50,54 @@ const (
 //
 // CandidateListService manages the lists of candidates.
 type CandidateListServiceClient interface {
-	// Retrieves the comments of a candidate in the order of their creation.
+	// Retrieves the comments of a candidate in the order of their creation. The list is not
+	// paged.
 	ListCandidateComments(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateCommentList, error)
-	// Adds a comment to a candidate.
+	// Adds a comment to a candidate. A candidate has at most 2,000 comments.
 	CreateCandidateComment(ctx context.Context, in *CreateCandidateCommentRequest, opts ...grpc.CallOption) (*CandidateComment, error)
-	// Retrieves the behaviors of a candidate in the order of their creation.
+	// Retrieves the behaviors of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateBehaviors(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateBehaviorList, error)
-	// Adds a behavior to a candidate.
+	// Adds a behavior to a candidate. A candidate has at most 100 behaviors. A behavior
+	// that the candidate has already is refused.
 	CreateCandidateBehavior(ctx context.Context, in *CreateCandidateBehaviorRequest, opts ...grpc.CallOption) (*CandidateBehavior, error)
-	// Retrieves the educations of a candidate in the order of their creation.
+	// Retrieves the educations of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateEducations(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateEducationList, error)
-	// Adds an education to a candidate.
+	// Adds an education to a candidate. A candidate has at most 100 educations.
 	CreateCandidateEducation(ctx context.Context, in *CreateCandidateEducationRequest, opts ...grpc.CallOption) (*CandidateEducation, error)
-	// Retrieves the motivations of a candidate in the order of their creation.
+	// Retrieves the motivations of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateMotivations(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateMotivationList, error)
-	// Adds a motivation to a candidate.
+	// Adds a motivation to a candidate. A candidate has at most 100 motivations. A
+	// motivation that the candidate has already is refused.
 	CreateCandidateMotivation(ctx context.Context, in *CreateCandidateMotivationRequest, opts ...grpc.CallOption) (*CandidateMotivation, error)
-	// Retrieves the licenses of a candidate in the order of their creation.
+	// Retrieves the licenses of a candidate in the order of their creation. The list is not
+	// paged.
 	ListCandidateLicenses(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateLicenseList, error)
-	// Adds a license to a candidate.
+	// Adds a license to a candidate. A candidate has at most 100 licenses.
 	CreateCandidateLicense(ctx context.Context, in *CreateCandidateLicenseRequest, opts ...grpc.CallOption) (*CandidateLicense, error)
-	// Retrieves the skills of a candidate in the order of their creation.
+	// Retrieves the skills of a candidate in the order of their creation. The list is not
+	// paged.
 	ListCandidateSkills(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateSkillList, error)
-	// Adds a skill to a candidate.
+	// Adds a skill to a candidate. A candidate has at most 100 skills. A skill that the
+	// candidate has already is refused.
 	CreateCandidateSkill(ctx context.Context, in *CreateCandidateSkillRequest, opts ...grpc.CallOption) (*CandidateSkill, error)
-	// Retrieves the references of a candidate in the order of their creation.
+	// Retrieves the references of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateReferences(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateReferenceList, error)
-	// Adds a reference to a candidate.
+	// Adds a reference to a candidate. A candidate has at most 100 references.
 	CreateCandidateReference(ctx context.Context, in *CreateCandidateReferenceRequest, opts ...grpc.CallOption) (*CandidateReference, error)
-	// Retrieves the work experience of a candidate in the order of their creation.
+	// Retrieves the work experience of a candidate in the order of their creation. The list
+	// is not paged.
 	ListCandidateWorkExperience(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*CandidateWorkExperienceList, error)
-	// Adds an employment to a candidate.
+	// Adds an employment to a candidate. A candidate has at most 100 employments.
 	CreateCandidateWorkExperience(ctx context.Context, in *CreateCandidateWorkExperienceRequest, opts ...grpc.CallOption) (*CandidateWorkExperience, error)
-	// Retrieves one reference of a candidate.
+	// Retrieves one reference of a candidate. The path names the candidate and the
+	// reference.
 	GetCandidateReference(ctx context.Context, in *GetCandidateReferenceRequest, opts ...grpc.CallOption) (*CandidateReference, error)
-	// Replaces a reference of a candidate.
+	// Replaces a reference of a candidate. Properties that the request leaves out are
+	// removed.
 	UpdateCandidateReference(ctx context.Context, in *UpdateCandidateReferenceRequest, opts ...grpc.CallOption) (*CandidateReference, error)
 }
 
@@ -282,41 +295,54 @@ func (c *candidateListServiceClient) UpdateCandidateReference(ctx context.Contex
 //
 // CandidateListService manages the lists of candidates.
 type CandidateListServiceServer interface {
-	// Retrieves the comments of a candidate in the order of their creation.
+	// Retrieves the comments of a candidate in the order of their creation. The list is not
+	// paged.
 	ListCandidateComments(context.Context, *GetCandidateRequest) (*CandidateCommentList, error)
-	// Adds a comment to a candidate.
+	// Adds a comment to a candidate. A candidate has at most 2,000 comments.
 	CreateCandidateComment(context.Context, *CreateCandidateCommentRequest) (*CandidateComment, error)
-	// Retrieves the behaviors of a candidate in the order of their creation.
+	// Retrieves the behaviors of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateBehaviors(context.Context, *GetCandidateRequest) (*CandidateBehaviorList, error)
-	// Adds a behavior to a candidate.
+	// Adds a behavior to a candidate. A candidate has at most 100 behaviors. A behavior
+	// that the candidate has already is refused.
 	CreateCandidateBehavior(context.Context, *CreateCandidateBehaviorRequest) (*CandidateBehavior, error)
-	// Retrieves the educations of a candidate in the order of their creation.
+	// Retrieves the educations of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateEducations(context.Context, *GetCandidateRequest) (*CandidateEducationList, error)
-	// Adds an education to a candidate.
+	// Adds an education to a candidate. A candidate has at most 100 educations.
 	CreateCandidateEducation(context.Context, *CreateCandidateEducationRequest) (*CandidateEducation, error)
-	// Retrieves the motivations of a candidate in the order of their creation.
+	// Retrieves the motivations of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateMotivations(context.Context, *GetCandidateRequest) (*CandidateMotivationList, error)
-	// Adds a motivation to a candidate.
+	// Adds a motivation to a candidate. A candidate has at most 100 motivations. A
+	// motivation that the candidate has already is refused.
 	CreateCandidateMotivation(context.Context, *CreateCandidateMotivationRequest) (*CandidateMotivation, error)
-	// Retrieves the licenses of a candidate in the order of their creation.
+	// Retrieves the licenses of a candidate in the order of their creation. The list is not
+	// paged.
 	ListCandidateLicenses(context.Context, *GetCandidateRequest) (*CandidateLicenseList, error)
-	// Adds a license to a candidate.
+	// Adds a license to a candidate. A candidate has at most 100 licenses.
 	CreateCandidateLicense(context.Context, *CreateCandidateLicenseRequest) (*CandidateLicense, error)
-	// Retrieves the skills of a candidate in the order of their creation.
+	// Retrieves the skills of a candidate in the order of their creation. The list is not
+	// paged.
 	ListCandidateSkills(context.Context, *GetCandidateRequest) (*CandidateSkillList, error)
-	// Adds a skill to a candidate.
+	// Adds a skill to a candidate. A candidate has at most 100 skills. A skill that the
+	// candidate has already is refused.
 	CreateCandidateSkill(context.Context, *CreateCandidateSkillRequest) (*CandidateSkill, error)
-	// Retrieves the references of a candidate in the order of their creation.
+	// Retrieves the references of a candidate in the order of their creation. The list is
+	// not paged.
 	ListCandidateReferences(context.Context, *GetCandidateRequest) (*CandidateReferenceList, error)
-	// Adds a reference to a candidate.
+	// Adds a reference to a candidate. A candidate has at most 100 references.
 	CreateCandidateReference(context.Context, *CreateCandidateReferenceRequest) (*CandidateReference, error)
-	// Retrieves the work experience of a candidate in the order of their creation.
+	// Retrieves the work experience of a candidate in the order of their creation. The list
+	// is not paged.
 	ListCandidateWorkExperience(context.Context, *GetCandidateRequest) (*CandidateWorkExperienceList, error)
-	// Adds an employment to a candidate.
+	// Adds an employment to a candidate. A candidate has at most 100 employments.
 	CreateCandidateWorkExperience(context.Context, *CreateCandidateWorkExperienceRequest) (*CandidateWorkExperience, error)
-	// Retrieves one reference of a candidate.
+	// Retrieves one reference of a candidate. The path names the candidate and the
+	// reference.
 	GetCandidateReference(context.Context, *GetCandidateReferenceRequest) (*CandidateReference, error)
-	// Replaces a reference of a candidate.
+	// Replaces a reference of a candidate. Properties that the request leaves out are
+	// removed.
 	UpdateCandidateReference(context.Context, *UpdateCandidateReferenceRequest) (*CandidateReference, error)
 	mustEmbedUnimplementedCandidateListServiceServer()
 }

@@ -66,7 +66,7 @@ func (*ListConfigurationRequest) Descriptor() ([]byte, []int) {
 
 type GetConfigurationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the object.
 	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -109,11 +109,12 @@ func (x *GetConfigurationRequest) GetId() string {
 	return ""
 }
 
+// ArchiveConfigurationRequest archives an object, or makes it active again.
 type ArchiveConfigurationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the object.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Whether new objects may refer to it. The default is false.
+	// Whether new objects may refer to the object. The default is false, which archives it.
 	IsActive      *bool `protobuf:"varint,2,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -165,7 +166,7 @@ func (x *ArchiveConfigurationRequest) GetIsActive() bool {
 
 type UpdateConfigurationItemRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the object.
 	Id            string             `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *ConfigurationItem `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -260,19 +261,23 @@ func (x *ConfigurationItemList) GetItems() []*ConfigurationItem {
 	return nil
 }
 
-// ConfigurationItem is an object that has a name alone. The body is own.
+// ConfigurationItem is an object of a kind of configuration whose objects have only a
+// name. The properties are additions to the reference product.
 type ConfigurationItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the object, given by the server. Requests that replace one may have the
+	// id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case among the objects of its kind. References can
+	// use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the object. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -368,10 +373,10 @@ const file_rotaloom_recruiting_v1_configuration_item_proto_rawDesc = "" +
 	"\x04body\x18\x02 \x01(\v2).rotaloom.recruiting.v1.ConfigurationItemR\x04body\"e\n" +
 	"\x15ConfigurationItemList\x12?\n" +
 	"\x05items\x18\x01 \x03(\v2).rotaloom.recruiting.v1.ConfigurationItemR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xf8\x01\n" +
+	"\x05items\"\x80\x02\n" +
 	"\x11ConfigurationItem\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +

@@ -58,59 +58,71 @@ const (
 //
 // ConfigurationItemService manages the kinds of configuration that have a name alone.
 type ConfigurationItemServiceClient interface {
-	// Retrieves all applicant sources, ordered by name.
+	// Retrieves all applicant sources, ordered by name. The list also has archived ones.
 	ListApplicantSources(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItemList, error)
-	// Retrieves one applicant source.
+	// Retrieves one applicant source. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetApplicantSource(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Creates an applicant source.
+	// Creates an applicant source. A name that another one has, in any case, is refused.
 	CreateApplicantSource(ctx context.Context, in *ConfigurationItem, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Retrieves all behaviors, ordered by name.
+	// Retrieves all behaviors, ordered by name. The list also has archived ones.
 	ListBehaviors(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItemList, error)
-	// Retrieves one behavior.
+	// Retrieves one behavior. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetBehavior(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Creates a behavior.
+	// Creates a behavior. A name that another one has, in any case, is refused.
 	CreateBehavior(ctx context.Context, in *ConfigurationItem, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Archives a behavior, which keeps its id and its references. The body is own: with
-	// "is_active": true the behavior is in use again.
+	// Archives a behavior: new objects cannot refer to it, and stored references stay. With
+	// "is_active": true, the behavior is active again. The body is an addition to the
+	// reference product.
 	ArchiveBehavior(ctx context.Context, in *ArchiveConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Retrieves all disposition reasons, ordered by name.
+	// Retrieves all disposition reasons, ordered by name. The list also has archived ones.
 	ListDispositionReasons(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItemList, error)
-	// Retrieves one disposition reason.
+	// Retrieves one disposition reason. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetDispositionReason(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Creates a disposition reason.
+	// Creates a disposition reason. A name that another one has, in any case, is refused.
 	CreateDispositionReason(ctx context.Context, in *ConfigurationItem, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Retrieves all fields of study, ordered by name.
+	// Retrieves all fields of study, ordered by name. The list also has archived ones, and
+	// the ones that each tenant has from the start.
 	ListFieldsOfStudy(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItemList, error)
-	// Retrieves one field of study.
+	// Retrieves one field of study. The ETag of the response has its version, for If-Match
+	// of a later change.
 	GetFieldOfStudy(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Creates a field of study.
+	// Creates a field of study. A name that another one has, in any case, is refused.
 	CreateFieldOfStudy(ctx context.Context, in *ConfigurationItem, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Replaces a field of study.
+	// Replaces a field of study. References to it stay, because they name its id.
 	UpdateFieldOfStudy(ctx context.Context, in *UpdateConfigurationItemRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Retrieves all motivations, ordered by name.
+	// Retrieves all motivations, ordered by name. The list also has archived ones.
 	ListMotivations(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItemList, error)
-	// Retrieves one motivation.
+	// Retrieves one motivation. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetMotivation(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Creates a motivation.
+	// Creates a motivation. A name that another one has, in any case, is refused.
 	CreateMotivation(ctx context.Context, in *ConfigurationItem, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Archives a motivation, which keeps its id and its references. The body is own: with
-	// "is_active": true the motivation is in use again.
+	// Archives a motivation: new objects cannot refer to it, and stored references stay.
+	// With "is_active": true, the motivation is active again. The body is an addition to
+	// the reference product.
 	ArchiveMotivation(ctx context.Context, in *ArchiveConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Retrieves all prefixes, ordered by name.
+	// Retrieves all prefixes, ordered by name. The list also has archived ones, and the
+	// ones that each tenant has from the start.
 	ListPrefixes(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItemList, error)
-	// Retrieves one prefix.
+	// Retrieves one prefix. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetPrefix(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Creates a prefix.
+	// Creates a prefix. A name that another one has, in any case, is refused.
 	CreatePrefix(ctx context.Context, in *ConfigurationItem, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Replaces a prefix.
+	// Replaces a prefix. References to it stay, because they name its id.
 	UpdatePrefix(ctx context.Context, in *UpdateConfigurationItemRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Retrieves all suffixes, ordered by name.
+	// Retrieves all suffixes, ordered by name. The list also has archived ones, and the
+	// ones that each tenant has from the start.
 	ListSuffixes(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItemList, error)
-	// Retrieves one suffix.
+	// Retrieves one suffix. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetSuffix(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Creates a suffix.
+	// Creates a suffix. A name that another one has, in any case, is refused.
 	CreateSuffix(ctx context.Context, in *ConfigurationItem, opts ...grpc.CallOption) (*ConfigurationItem, error)
-	// Replaces a suffix.
+	// Replaces a suffix. References to it stay, because they name its id.
 	UpdateSuffix(ctx context.Context, in *UpdateConfigurationItemRequest, opts ...grpc.CallOption) (*ConfigurationItem, error)
 }
 
@@ -388,59 +400,71 @@ func (c *configurationItemServiceClient) UpdateSuffix(ctx context.Context, in *U
 //
 // ConfigurationItemService manages the kinds of configuration that have a name alone.
 type ConfigurationItemServiceServer interface {
-	// Retrieves all applicant sources, ordered by name.
+	// Retrieves all applicant sources, ordered by name. The list also has archived ones.
 	ListApplicantSources(context.Context, *ListConfigurationRequest) (*ConfigurationItemList, error)
-	// Retrieves one applicant source.
+	// Retrieves one applicant source. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetApplicantSource(context.Context, *GetConfigurationRequest) (*ConfigurationItem, error)
-	// Creates an applicant source.
+	// Creates an applicant source. A name that another one has, in any case, is refused.
 	CreateApplicantSource(context.Context, *ConfigurationItem) (*ConfigurationItem, error)
-	// Retrieves all behaviors, ordered by name.
+	// Retrieves all behaviors, ordered by name. The list also has archived ones.
 	ListBehaviors(context.Context, *ListConfigurationRequest) (*ConfigurationItemList, error)
-	// Retrieves one behavior.
+	// Retrieves one behavior. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetBehavior(context.Context, *GetConfigurationRequest) (*ConfigurationItem, error)
-	// Creates a behavior.
+	// Creates a behavior. A name that another one has, in any case, is refused.
 	CreateBehavior(context.Context, *ConfigurationItem) (*ConfigurationItem, error)
-	// Archives a behavior, which keeps its id and its references. The body is own: with
-	// "is_active": true the behavior is in use again.
+	// Archives a behavior: new objects cannot refer to it, and stored references stay. With
+	// "is_active": true, the behavior is active again. The body is an addition to the
+	// reference product.
 	ArchiveBehavior(context.Context, *ArchiveConfigurationRequest) (*ConfigurationItem, error)
-	// Retrieves all disposition reasons, ordered by name.
+	// Retrieves all disposition reasons, ordered by name. The list also has archived ones.
 	ListDispositionReasons(context.Context, *ListConfigurationRequest) (*ConfigurationItemList, error)
-	// Retrieves one disposition reason.
+	// Retrieves one disposition reason. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetDispositionReason(context.Context, *GetConfigurationRequest) (*ConfigurationItem, error)
-	// Creates a disposition reason.
+	// Creates a disposition reason. A name that another one has, in any case, is refused.
 	CreateDispositionReason(context.Context, *ConfigurationItem) (*ConfigurationItem, error)
-	// Retrieves all fields of study, ordered by name.
+	// Retrieves all fields of study, ordered by name. The list also has archived ones, and
+	// the ones that each tenant has from the start.
 	ListFieldsOfStudy(context.Context, *ListConfigurationRequest) (*ConfigurationItemList, error)
-	// Retrieves one field of study.
+	// Retrieves one field of study. The ETag of the response has its version, for If-Match
+	// of a later change.
 	GetFieldOfStudy(context.Context, *GetConfigurationRequest) (*ConfigurationItem, error)
-	// Creates a field of study.
+	// Creates a field of study. A name that another one has, in any case, is refused.
 	CreateFieldOfStudy(context.Context, *ConfigurationItem) (*ConfigurationItem, error)
-	// Replaces a field of study.
+	// Replaces a field of study. References to it stay, because they name its id.
 	UpdateFieldOfStudy(context.Context, *UpdateConfigurationItemRequest) (*ConfigurationItem, error)
-	// Retrieves all motivations, ordered by name.
+	// Retrieves all motivations, ordered by name. The list also has archived ones.
 	ListMotivations(context.Context, *ListConfigurationRequest) (*ConfigurationItemList, error)
-	// Retrieves one motivation.
+	// Retrieves one motivation. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetMotivation(context.Context, *GetConfigurationRequest) (*ConfigurationItem, error)
-	// Creates a motivation.
+	// Creates a motivation. A name that another one has, in any case, is refused.
 	CreateMotivation(context.Context, *ConfigurationItem) (*ConfigurationItem, error)
-	// Archives a motivation, which keeps its id and its references. The body is own: with
-	// "is_active": true the motivation is in use again.
+	// Archives a motivation: new objects cannot refer to it, and stored references stay.
+	// With "is_active": true, the motivation is active again. The body is an addition to
+	// the reference product.
 	ArchiveMotivation(context.Context, *ArchiveConfigurationRequest) (*ConfigurationItem, error)
-	// Retrieves all prefixes, ordered by name.
+	// Retrieves all prefixes, ordered by name. The list also has archived ones, and the
+	// ones that each tenant has from the start.
 	ListPrefixes(context.Context, *ListConfigurationRequest) (*ConfigurationItemList, error)
-	// Retrieves one prefix.
+	// Retrieves one prefix. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetPrefix(context.Context, *GetConfigurationRequest) (*ConfigurationItem, error)
-	// Creates a prefix.
+	// Creates a prefix. A name that another one has, in any case, is refused.
 	CreatePrefix(context.Context, *ConfigurationItem) (*ConfigurationItem, error)
-	// Replaces a prefix.
+	// Replaces a prefix. References to it stay, because they name its id.
 	UpdatePrefix(context.Context, *UpdateConfigurationItemRequest) (*ConfigurationItem, error)
-	// Retrieves all suffixes, ordered by name.
+	// Retrieves all suffixes, ordered by name. The list also has archived ones, and the
+	// ones that each tenant has from the start.
 	ListSuffixes(context.Context, *ListConfigurationRequest) (*ConfigurationItemList, error)
-	// Retrieves one suffix.
+	// Retrieves one suffix. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetSuffix(context.Context, *GetConfigurationRequest) (*ConfigurationItem, error)
-	// Creates a suffix.
+	// Creates a suffix. A name that another one has, in any case, is refused.
 	CreateSuffix(context.Context, *ConfigurationItem) (*ConfigurationItem, error)
-	// Replaces a suffix.
+	// Replaces a suffix. References to it stay, because they name its id.
 	UpdateSuffix(context.Context, *UpdateConfigurationItemRequest) (*ConfigurationItem, error)
 	mustEmbedUnimplementedConfigurationItemServiceServer()
 }

@@ -30,7 +30,7 @@ const (
 
 type UpdateJobBoardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the job board.
 	Id            string    `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *JobBoard `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -83,7 +83,7 @@ func (x *UpdateJobBoardRequest) GetBody() *JobBoard {
 
 type UpdateLegalEntityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the legal entity.
 	Id            string       `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *LegalEntity `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -136,7 +136,7 @@ func (x *UpdateLegalEntityRequest) GetBody() *LegalEntity {
 
 type UpdateOrgUnitRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the organizational unit.
 	Id            string   `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *OrgUnit `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -189,7 +189,7 @@ func (x *UpdateOrgUnitRequest) GetBody() *OrgUnit {
 
 type UpdateProficiencyLevelRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the proficiency level.
 	Id            string            `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *ProficiencyLevel `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -242,7 +242,7 @@ func (x *UpdateProficiencyLevelRequest) GetBody() *ProficiencyLevel {
 
 type UpdateRecruitingProcessRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the recruiting process.
 	Id            string             `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *RecruitingProcess `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -295,7 +295,7 @@ func (x *UpdateRecruitingProcessRequest) GetBody() *RecruitingProcess {
 
 type UpdateTaxLocationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the tax location.
 	Id            string       `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Body          *TaxLocation `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -390,19 +390,22 @@ func (x *JobBoardList) GetItems() []*JobBoard {
 	return nil
 }
 
-// JobBoard shows opportunities to employees, to the public, or to both. The body is own.
+// JobBoard shows opportunities to employees, to the public, or to both. The properties
+// are additions to the reference product.
 type JobBoard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the job board, given by the server. Requests that replace one may have
+	// the id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case. References can use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the job board. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
 	// Whether employees see the opportunities of the board.
 	IsInternal *bool `protobuf:"varint,7,opt,name=is_internal,proto3,oneof" json:"is_internal,omitempty"`
@@ -542,22 +545,27 @@ func (x *LegalEntityList) GetItems() []*LegalEntity {
 	return nil
 }
 
-// LegalEntity is a company that hires. The body is own.
+// LegalEntity is a company that hires. The properties are additions to the reference
+// product.
 type LegalEntity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the legal entity, given by the server. Requests that replace one may have
+	// the id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case. References can use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the legal entity. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
-	// The code, which is unique.
-	Code            string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
+	// The code, at most 50 characters, which is unique.
+	Code string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
+	// The name that the company uses in public, at most 250 characters. Stored and
+	// returned, without an effect.
 	DoingBusinessAs string `protobuf:"bytes,8,opt,name=doing_business_as,proto3" json:"doing_business_as,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -693,22 +701,27 @@ func (x *OrgUnitList) GetItems() []*OrgUnit {
 	return nil
 }
 
-// OrgUnit is a part of the organization that hires. The body is own.
+// OrgUnit is a part of the organization that hires. The properties are additions to the
+// reference product.
 type OrgUnit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the organizational unit, given by the server. Requests that replace one
+	// may have the id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case. References can use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the organizational unit. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
-	// The code, which is unique.
-	Code          string    `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
+	// The code, at most 50 characters, which is unique. A hire writes it into the
+	// organization level of the person.
+	Code string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
+	// The level of the unit in the organization. Hires use the levels 1 to 4.
 	OrgLevel      *OrgLevel `protobuf:"bytes,8,opt,name=org_level,proto3" json:"org_level,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -803,7 +816,7 @@ func (x *OrgUnit) GetOrgLevel() *OrgLevel {
 // OrgLevel is a level of the organization.
 type OrgLevel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The distance from the top, which is 1.
+	// The distance from the top, which is 1; at most 100.
 	Level         int32 `protobuf:"varint,1,opt,name=level,proto3" json:"level,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -890,20 +903,25 @@ func (x *PhysicalLocationList) GetItems() []*PhysicalLocation {
 	return nil
 }
 
-// PhysicalLocation is a place of work. The body is own.
+// PhysicalLocation is a place of work. The properties are additions to the reference
+// product.
 type PhysicalLocation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the physical location, given by the server. Requests that replace one may
+	// have the id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case. References can use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the physical location. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
-	Links         []*Link       `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
+	// Links to related resources. Ignored in requests.
+	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
+	// The address. Its country determines the country questions of opportunities at the
+	// location.
 	Address       *PlaceAddress `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -990,13 +1008,19 @@ func (x *PhysicalLocation) GetAddress() *PlaceAddress {
 
 // PlaceAddress is the address of a place.
 type PlaceAddress struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Line1         string                 `protobuf:"bytes,1,opt,name=line1,proto3" json:"line1,omitempty"`
-	Line2         string                 `protobuf:"bytes,2,opt,name=line2,proto3" json:"line2,omitempty"`
-	City          string                 `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
-	State         *CodedName             `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	PostalCode    string                 `protobuf:"bytes,5,opt,name=postal_code,proto3" json:"postal_code,omitempty"`
-	Country       *CodedName             `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first line: the street and the number.
+	Line1 string `protobuf:"bytes,1,opt,name=line1,proto3" json:"line1,omitempty"`
+	// The second line, such as a floor.
+	Line2 string `protobuf:"bytes,2,opt,name=line2,proto3" json:"line2,omitempty"`
+	// The city.
+	City string `protobuf:"bytes,3,opt,name=city,proto3" json:"city,omitempty"`
+	// The part of the country.
+	State *CodedName `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
+	// The postal code, at most 50 characters.
+	PostalCode string `protobuf:"bytes,5,opt,name=postal_code,proto3" json:"postal_code,omitempty"`
+	// The country. Country questions need its code in ISO 3166, with two or three letters.
+	Country       *CodedName `protobuf:"bytes,6,opt,name=country,proto3" json:"country,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1077,7 +1101,8 @@ func (x *PlaceAddress) GetCountry() *CodedName {
 type CodedName struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The code, such as IA or USA.
-	Code          string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// The name for display. Stored and returned, without an effect.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1171,21 +1196,24 @@ func (x *ProficiencyLevelList) GetItems() []*ProficiencyLevel {
 	return nil
 }
 
-// ProficiencyLevel is a degree of a skill. The body is own.
+// ProficiencyLevel is a degree of a skill. The properties are additions to the reference
+// product.
 type ProficiencyLevel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the proficiency level, given by the server. Requests that replace one may
+	// have the id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case. References can use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the proficiency level. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
-	// The order of the levels, from the lowest to the highest.
+	// The rank of the level, 1 to 5, from low to high.
 	OrdinalValue  *int32 `protobuf:"varint,7,opt,name=ordinal_value,proto3,oneof" json:"ordinal_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1314,23 +1342,27 @@ func (x *RecruitingProcessList) GetItems() []*RecruitingProcess {
 	return nil
 }
 
-// RecruitingProcess is the way of an application. The body is own.
+// RecruitingProcess is a sequence of steps through which applications pass. The
+// properties are additions to the reference product.
 type RecruitingProcess struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the recruiting process, given by the server. Requests that replace one
+	// may have the id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case. References can use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the recruiting process. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
-	// The steps in their order. Applications begin at the first one, and the hire leads to the
-	// last one. A step that is sent with its id, or with the name of a stored step, keeps its id.
-	// Stored steps cannot be removed, because applications may stand at them.
+	// The steps in their order, at least two. Applications begin at the first one, and the
+	// hire leads to the last one. A step that is sent with its id, or with the name of a
+	// stored step, keeps its id. Stored steps cannot be removed, because applications may
+	// stand at them.
 	Steps         []*RecruitingStep `protobuf:"bytes,7,rep,name=steps,proto3" json:"steps,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1418,9 +1450,9 @@ func (x *RecruitingProcess) GetSteps() []*RecruitingStep {
 // RecruitingStep is a step of a recruiting process.
 type RecruitingStep struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the step, given by the server. Requests with a new step leave it out.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in the process in any case.
+	// The name, 1 to 100 characters, which is unique in the process in any case.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1514,24 +1546,30 @@ func (x *TaxLocationList) GetItems() []*TaxLocation {
 	return nil
 }
 
-// TaxLocation is a place that determines taxes. The body is own.
+// TaxLocation is a place that determines taxes. The properties are additions to the
+// reference product.
 type TaxLocation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the tax location, given by the server. Requests that replace one may have
+	// the id of the path.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The name, which is unique in any case.
+	// The name, which is unique in any case. References can use it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether new objects may refer to it. The default is true.
+	// Whether new objects may refer to the tax location. The default is true.
 	IsActive *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,4,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,5,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,6,rep,name=links,proto3" json:"links,omitempty"`
-	// The code, which is unique.
-	Code          string     `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
-	City          string     `protobuf:"bytes,8,opt,name=city,proto3" json:"city,omitempty"`
-	State         *CodedName `protobuf:"bytes,9,opt,name=state,proto3" json:"state,omitempty"`
+	// The code, at most 50 characters, which is unique.
+	Code string `protobuf:"bytes,7,opt,name=code,proto3" json:"code,omitempty"`
+	// The city. Stored and returned, without an effect.
+	City string `protobuf:"bytes,8,opt,name=city,proto3" json:"city,omitempty"`
+	// The part of the country. Stored and returned, without an effect.
+	State *CodedName `protobuf:"bytes,9,opt,name=state,proto3" json:"state,omitempty"`
+	// The country. Stored and returned, without an effect.
 	Country       *CodedName `protobuf:"bytes,10,opt,name=country,proto3" json:"country,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1662,10 +1700,10 @@ const file_rotaloom_recruiting_v1_configuration_setting_proto_rawDesc = "" +
 	"\x04body\x18\x02 \x01(\v2#.rotaloom.recruiting.v1.TaxLocationR\x04body\"S\n" +
 	"\fJobBoardList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .rotaloom.recruiting.v1.JobBoardR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xdd\x02\n" +
+	"\x05items\"\xe5\x02\n" +
 	"\bJobBoard\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +
@@ -1684,10 +1722,10 @@ const file_rotaloom_recruiting_v1_configuration_setting_proto_rawDesc = "" +
 	"\f_is_external\"Y\n" +
 	"\x0fLegalEntityList\x129\n" +
 	"\x05items\x18\x01 \x03(\v2#.rotaloom.recruiting.v1.LegalEntityR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xdf\x02\n" +
+	"\x05items\"\xe7\x02\n" +
 	"\vLegalEntity\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +
@@ -1704,10 +1742,10 @@ const file_rotaloom_recruiting_v1_configuration_setting_proto_rawDesc = "" +
 	"_is_active\"Q\n" +
 	"\vOrgUnitList\x125\n" +
 	"\x05items\x18\x01 \x03(\v2\x1f.rotaloom.recruiting.v1.OrgUnitR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xd7\x02\n" +
+	"\x05items\"\xdf\x02\n" +
 	"\aOrgUnit\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +
@@ -1726,10 +1764,10 @@ const file_rotaloom_recruiting_v1_configuration_setting_proto_rawDesc = "" +
 	"\x05level\x18\x01 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00Y@\x1a\tWRL-50102R\x05level\"c\n" +
 	"\x14PhysicalLocationList\x12>\n" +
 	"\x05items\x18\x01 \x03(\v2(.rotaloom.recruiting.v1.PhysicalLocationR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xb7\x02\n" +
+	"\x05items\"\xbf\x02\n" +
 	"\x10PhysicalLocation\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +
@@ -1756,10 +1794,10 @@ const file_rotaloom_recruiting_v1_configuration_setting_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50102R\x04name\"c\n" +
 	"\x14ProficiencyLevelList\x12>\n" +
 	"\x05items\x18\x01 \x03(\v2(.rotaloom.recruiting.v1.ProficiencyLevelR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xdb\x02\n" +
+	"\x05items\"\xe3\x02\n" +
 	"\x10ProficiencyLevel\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +
@@ -1776,10 +1814,10 @@ const file_rotaloom_recruiting_v1_configuration_setting_proto_rawDesc = "" +
 	"\x0e_ordinal_value\"e\n" +
 	"\x15RecruitingProcessList\x12?\n" +
 	"\x05items\x18\x01 \x03(\v2).rotaloom.recruiting.v1.RecruitingProcessR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xd2\x02\n" +
+	"\x05items\"\xdc\x02\n" +
 	"\x11RecruitingProcess\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +
@@ -1789,20 +1827,20 @@ const file_rotaloom_recruiting_v1_configuration_setting_proto_rawDesc = "" +
 	"updated_at\x12N\n" +
 	"\x05links\x18\x06 \x03(\v2\x1c.rotaloom.recruiting.v1.LinkB\x1a\xa2\xbb\x18\x16\n" +
 	"\x14\b\n" +
-	"\x12\tWFP-90003J\x05linksR\x05links\x12X\n" +
-	"\x05steps\x18\a \x03(\v2&.rotaloom.recruiting.v1.RecruitingStepB\x1a\xa2\xbb\x18\x16\n" +
-	"\x14\b2\x12\tWFP-90003J\x05stepsR\x05stepsB\f\n" +
+	"\x12\tWFP-90003J\x05linksR\x05links\x12Z\n" +
+	"\x05steps\x18\a \x03(\v2&.rotaloom.recruiting.v1.RecruitingStepB\x1c\xa2\xbb\x18\x18\n" +
+	"\x14\b2\x12\tWFP-90003J\x05stepsh\x01R\x05stepsB\f\n" +
 	"\n" +
-	"_is_active\"I\n" +
+	"_is_active\"K\n" +
 	"\x0eRecruitingStep\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
-	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50102R\x04name\"Y\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
+	"\x04name\x18\x02 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50102h\x01R\x04name\"Y\n" +
 	"\x0fTaxLocationList\x129\n" +
 	"\x05items\x18\x01 \x03(\v2#.rotaloom.recruiting.v1.TaxLocationR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xba\x03\n" +
+	"\x05items\"\xc2\x03\n" +
 	"\vTaxLocation\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12!\n" +
 	"\tis_active\x18\x03 \x01(\bH\x00R\tis_active\x88\x01\x01\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x04 \x01(\tR\n" +

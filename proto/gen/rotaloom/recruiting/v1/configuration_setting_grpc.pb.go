@@ -60,62 +60,73 @@ const (
 //
 // ConfigurationSettingService manages the kinds of configuration with properties beside the name.
 type ConfigurationSettingServiceClient interface {
-	// Retrieves all job boards, ordered by name.
+	// Retrieves all job boards, ordered by name. The list also has archived ones, and the
+	// ones that each tenant has from the start.
 	ListJobBoards(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*JobBoardList, error)
-	// Retrieves one job board.
+	// Retrieves one job board. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetJobBoard(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*JobBoard, error)
-	// Creates a job board.
+	// Creates a job board. A name that another one has, in any case, is refused.
 	CreateJobBoard(ctx context.Context, in *JobBoard, opts ...grpc.CallOption) (*JobBoard, error)
-	// Replaces a job board.
+	// Replaces a job board. References to it stay, because they name its id.
 	UpdateJobBoard(ctx context.Context, in *UpdateJobBoardRequest, opts ...grpc.CallOption) (*JobBoard, error)
-	// Retrieves all legal entities, ordered by name.
+	// Retrieves all legal entities, ordered by name. The list also has archived ones.
 	ListLegalEntities(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*LegalEntityList, error)
-	// Retrieves one legal entity.
+	// Retrieves one legal entity. The ETag of the response has its version, for If-Match of
+	// a later change.
 	GetLegalEntity(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*LegalEntity, error)
-	// Creates a legal entity.
+	// Creates a legal entity. A name or a code that another one has is refused.
 	CreateLegalEntity(ctx context.Context, in *LegalEntity, opts ...grpc.CallOption) (*LegalEntity, error)
-	// Replaces a legal entity.
+	// Replaces a legal entity. References to it stay, because they name its id.
 	UpdateLegalEntity(ctx context.Context, in *UpdateLegalEntityRequest, opts ...grpc.CallOption) (*LegalEntity, error)
-	// Retrieves all organizational units, ordered by name.
+	// Retrieves all organizational units, ordered by name. The list also has archived ones.
 	ListOrgUnits(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*OrgUnitList, error)
-	// Retrieves one organizational unit.
+	// Retrieves one organizational unit. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetOrgUnit(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*OrgUnit, error)
-	// Creates an organizational unit.
+	// Creates an organizational unit. A name or a code that another one has is refused.
 	CreateOrgUnit(ctx context.Context, in *OrgUnit, opts ...grpc.CallOption) (*OrgUnit, error)
-	// Replaces an organizational unit.
+	// Replaces an organizational unit. References to it stay, because they name its id.
 	UpdateOrgUnit(ctx context.Context, in *UpdateOrgUnitRequest, opts ...grpc.CallOption) (*OrgUnit, error)
-	// Retrieves all physical locations, ordered by name.
+	// Retrieves all physical locations, ordered by name. The list also has archived ones.
 	ListPhysicalLocations(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*PhysicalLocationList, error)
-	// Retrieves one physical location.
+	// Retrieves one physical location. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetPhysicalLocation(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*PhysicalLocation, error)
-	// Creates a physical location.
+	// Creates a physical location. A name that another one has, in any case, is refused.
 	CreatePhysicalLocation(ctx context.Context, in *PhysicalLocation, opts ...grpc.CallOption) (*PhysicalLocation, error)
-	// Archives a physical location, which keeps its id and its references. The body is own: with
-	// "is_active": true the physical location is in use again.
+	// Archives a physical location: new objects cannot refer to it, and stored references
+	// stay. With "is_active": true, the location is active again. The body is an addition
+	// to the reference product.
 	ArchivePhysicalLocation(ctx context.Context, in *ArchiveConfigurationRequest, opts ...grpc.CallOption) (*PhysicalLocation, error)
-	// Retrieves all proficiency levels, ordered by name.
+	// Retrieves all proficiency levels, ordered by name. The list also has archived ones,
+	// and the ones that each tenant has from the start.
 	ListProficiencyLevels(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*ProficiencyLevelList, error)
-	// Retrieves one proficiency level.
+	// Retrieves one proficiency level. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetProficiencyLevel(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*ProficiencyLevel, error)
-	// Creates a proficiency level.
+	// Creates a proficiency level. A name that another one has, in any case, is refused.
 	CreateProficiencyLevel(ctx context.Context, in *ProficiencyLevel, opts ...grpc.CallOption) (*ProficiencyLevel, error)
-	// Replaces a proficiency level.
+	// Replaces a proficiency level. References to it stay, because they name its id.
 	UpdateProficiencyLevel(ctx context.Context, in *UpdateProficiencyLevelRequest, opts ...grpc.CallOption) (*ProficiencyLevel, error)
-	// Retrieves all recruiting processes, ordered by name.
+	// Retrieves all recruiting processes, ordered by name. The list also has archived ones,
+	// and the ones that each tenant has from the start.
 	ListRecruitingProcesses(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*RecruitingProcessList, error)
-	// Retrieves one recruiting process.
+	// Retrieves one recruiting process. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetRecruitingProcess(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*RecruitingProcess, error)
-	// Creates a recruiting process.
+	// Creates a recruiting process. A name that another one has, in any case, is refused.
 	CreateRecruitingProcess(ctx context.Context, in *RecruitingProcess, opts ...grpc.CallOption) (*RecruitingProcess, error)
-	// Replaces a recruiting process.
+	// Replaces a recruiting process. References to it stay, because they name its id.
 	UpdateRecruitingProcess(ctx context.Context, in *UpdateRecruitingProcessRequest, opts ...grpc.CallOption) (*RecruitingProcess, error)
-	// Retrieves all tax locations, ordered by name.
+	// Retrieves all tax locations, ordered by name. The list also has archived ones.
 	ListTaxLocations(ctx context.Context, in *ListConfigurationRequest, opts ...grpc.CallOption) (*TaxLocationList, error)
-	// Retrieves one tax location.
+	// Retrieves one tax location. The ETag of the response has its version, for If-Match of
+	// a later change.
 	GetTaxLocation(ctx context.Context, in *GetConfigurationRequest, opts ...grpc.CallOption) (*TaxLocation, error)
-	// Creates a tax location.
+	// Creates a tax location. A name or a code that another one has is refused.
 	CreateTaxLocation(ctx context.Context, in *TaxLocation, opts ...grpc.CallOption) (*TaxLocation, error)
-	// Replaces a tax location.
+	// Replaces a tax location. References to it stay, because they name its id.
 	UpdateTaxLocation(ctx context.Context, in *UpdateTaxLocationRequest, opts ...grpc.CallOption) (*TaxLocation, error)
 }
 
@@ -413,62 +424,73 @@ func (c *configurationSettingServiceClient) UpdateTaxLocation(ctx context.Contex
 //
 // ConfigurationSettingService manages the kinds of configuration with properties beside the name.
 type ConfigurationSettingServiceServer interface {
-	// Retrieves all job boards, ordered by name.
+	// Retrieves all job boards, ordered by name. The list also has archived ones, and the
+	// ones that each tenant has from the start.
 	ListJobBoards(context.Context, *ListConfigurationRequest) (*JobBoardList, error)
-	// Retrieves one job board.
+	// Retrieves one job board. The ETag of the response has its version, for If-Match of a
+	// later change.
 	GetJobBoard(context.Context, *GetConfigurationRequest) (*JobBoard, error)
-	// Creates a job board.
+	// Creates a job board. A name that another one has, in any case, is refused.
 	CreateJobBoard(context.Context, *JobBoard) (*JobBoard, error)
-	// Replaces a job board.
+	// Replaces a job board. References to it stay, because they name its id.
 	UpdateJobBoard(context.Context, *UpdateJobBoardRequest) (*JobBoard, error)
-	// Retrieves all legal entities, ordered by name.
+	// Retrieves all legal entities, ordered by name. The list also has archived ones.
 	ListLegalEntities(context.Context, *ListConfigurationRequest) (*LegalEntityList, error)
-	// Retrieves one legal entity.
+	// Retrieves one legal entity. The ETag of the response has its version, for If-Match of
+	// a later change.
 	GetLegalEntity(context.Context, *GetConfigurationRequest) (*LegalEntity, error)
-	// Creates a legal entity.
+	// Creates a legal entity. A name or a code that another one has is refused.
 	CreateLegalEntity(context.Context, *LegalEntity) (*LegalEntity, error)
-	// Replaces a legal entity.
+	// Replaces a legal entity. References to it stay, because they name its id.
 	UpdateLegalEntity(context.Context, *UpdateLegalEntityRequest) (*LegalEntity, error)
-	// Retrieves all organizational units, ordered by name.
+	// Retrieves all organizational units, ordered by name. The list also has archived ones.
 	ListOrgUnits(context.Context, *ListConfigurationRequest) (*OrgUnitList, error)
-	// Retrieves one organizational unit.
+	// Retrieves one organizational unit. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetOrgUnit(context.Context, *GetConfigurationRequest) (*OrgUnit, error)
-	// Creates an organizational unit.
+	// Creates an organizational unit. A name or a code that another one has is refused.
 	CreateOrgUnit(context.Context, *OrgUnit) (*OrgUnit, error)
-	// Replaces an organizational unit.
+	// Replaces an organizational unit. References to it stay, because they name its id.
 	UpdateOrgUnit(context.Context, *UpdateOrgUnitRequest) (*OrgUnit, error)
-	// Retrieves all physical locations, ordered by name.
+	// Retrieves all physical locations, ordered by name. The list also has archived ones.
 	ListPhysicalLocations(context.Context, *ListConfigurationRequest) (*PhysicalLocationList, error)
-	// Retrieves one physical location.
+	// Retrieves one physical location. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetPhysicalLocation(context.Context, *GetConfigurationRequest) (*PhysicalLocation, error)
-	// Creates a physical location.
+	// Creates a physical location. A name that another one has, in any case, is refused.
 	CreatePhysicalLocation(context.Context, *PhysicalLocation) (*PhysicalLocation, error)
-	// Archives a physical location, which keeps its id and its references. The body is own: with
-	// "is_active": true the physical location is in use again.
+	// Archives a physical location: new objects cannot refer to it, and stored references
+	// stay. With "is_active": true, the location is active again. The body is an addition
+	// to the reference product.
 	ArchivePhysicalLocation(context.Context, *ArchiveConfigurationRequest) (*PhysicalLocation, error)
-	// Retrieves all proficiency levels, ordered by name.
+	// Retrieves all proficiency levels, ordered by name. The list also has archived ones,
+	// and the ones that each tenant has from the start.
 	ListProficiencyLevels(context.Context, *ListConfigurationRequest) (*ProficiencyLevelList, error)
-	// Retrieves one proficiency level.
+	// Retrieves one proficiency level. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetProficiencyLevel(context.Context, *GetConfigurationRequest) (*ProficiencyLevel, error)
-	// Creates a proficiency level.
+	// Creates a proficiency level. A name that another one has, in any case, is refused.
 	CreateProficiencyLevel(context.Context, *ProficiencyLevel) (*ProficiencyLevel, error)
-	// Replaces a proficiency level.
+	// Replaces a proficiency level. References to it stay, because they name its id.
 	UpdateProficiencyLevel(context.Context, *UpdateProficiencyLevelRequest) (*ProficiencyLevel, error)
-	// Retrieves all recruiting processes, ordered by name.
+	// Retrieves all recruiting processes, ordered by name. The list also has archived ones,
+	// and the ones that each tenant has from the start.
 	ListRecruitingProcesses(context.Context, *ListConfigurationRequest) (*RecruitingProcessList, error)
-	// Retrieves one recruiting process.
+	// Retrieves one recruiting process. The ETag of the response has its version, for
+	// If-Match of a later change.
 	GetRecruitingProcess(context.Context, *GetConfigurationRequest) (*RecruitingProcess, error)
-	// Creates a recruiting process.
+	// Creates a recruiting process. A name that another one has, in any case, is refused.
 	CreateRecruitingProcess(context.Context, *RecruitingProcess) (*RecruitingProcess, error)
-	// Replaces a recruiting process.
+	// Replaces a recruiting process. References to it stay, because they name its id.
 	UpdateRecruitingProcess(context.Context, *UpdateRecruitingProcessRequest) (*RecruitingProcess, error)
-	// Retrieves all tax locations, ordered by name.
+	// Retrieves all tax locations, ordered by name. The list also has archived ones.
 	ListTaxLocations(context.Context, *ListConfigurationRequest) (*TaxLocationList, error)
-	// Retrieves one tax location.
+	// Retrieves one tax location. The ETag of the response has its version, for If-Match of
+	// a later change.
 	GetTaxLocation(context.Context, *GetConfigurationRequest) (*TaxLocation, error)
-	// Creates a tax location.
+	// Creates a tax location. A name or a code that another one has is refused.
 	CreateTaxLocation(context.Context, *TaxLocation) (*TaxLocation, error)
-	// Replaces a tax location.
+	// Replaces a tax location. References to it stay, because they name its id.
 	UpdateTaxLocation(context.Context, *UpdateTaxLocationRequest) (*TaxLocation, error)
 	mustEmbedUnimplementedConfigurationSettingServiceServer()
 }

@@ -33,12 +33,17 @@ type ListDispositionEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the application.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A date or a moment: the list has later events only.
+	// A date, which is its first moment in UTC, or a moment: the list has later events
+	// only.
 	UpdatedAfter string `protobuf:"bytes,2,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of events.
-	After  string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an event.
+	// Not together with before.
+	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an event. Not
+	// together with after.
 	Before string `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of events, from 1 to 500. The default is 100.
+	// The largest number of events, from 1 to 500. The default is 100. An addition to the
+	// reference product.
 	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -111,12 +116,17 @@ func (x *ListDispositionEventsRequest) GetLimit() int32 {
 
 type ListAllDispositionEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A date or a moment: the list has later events only.
+	// A date, which is its first moment in UTC, or a moment: the list has later events
+	// only.
 	UpdatedAfter string `protobuf:"bytes,1,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of events.
-	After  string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an event.
+	// Not together with before.
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an event. Not
+	// together with after.
 	Before string `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of events, from 1 to 500. The default is 100.
+	// The largest number of events, from 1 to 500. The default is 100. An addition to the
+	// reference product.
 	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -184,12 +194,17 @@ type ListBoardDispositionEventsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the job board.
 	IntegrationId string `protobuf:"bytes,1,opt,name=integration_id,proto3" json:"integration_id,omitempty"`
-	// A date or a moment: the list has later events only.
+	// A date, which is its first moment in UTC, or a moment: the list has later events
+	// only.
 	UpdatedAfter string `protobuf:"bytes,2,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of events.
-	After  string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an event.
+	// Not together with before.
+	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an event. Not
+	// together with after.
 	Before string `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of events, from 1 to 500. The default is 100.
+	// The largest number of events, from 1 to 500. The default is 100. An addition to the
+	// reference product.
 	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -307,22 +322,30 @@ func (x *DispositionEventList) GetItems() []*DispositionEvent {
 // DispositionEvent is a move of an application from one step of its recruiting process to another.
 type DispositionEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the event, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,2,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,3,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Requests need not have it.
+	// The application, by its id. Ignored in requests, because the path names it.
 	Application *IdRef `protobuf:"bytes,4,opt,name=application,proto3" json:"application,omitempty"`
-	// The present step of the application. Requests need not have it.
-	OriginStep      *Ref `protobuf:"bytes,5,opt,name=origin_step,proto3" json:"origin_step,omitempty"`
+	// The step that the application leaves, by id or name. A request may have it, so that
+	// the event is refused if the application stands at another step.
+	OriginStep *Ref `protobuf:"bytes,5,opt,name=origin_step,proto3" json:"origin_step,omitempty"`
+	// The step that the application reaches, by id or name. Requests must not name the last
+	// step, and may name the present step only with a disposition reason.
 	DestinationStep *Ref `protobuf:"bytes,6,opt,name=destination_step,proto3" json:"destination_step,omitempty"`
-	// The person of the caller. Requests need not have it.
-	Author            *IdRef `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
-	DispositionReason *Ref   `protobuf:"bytes,8,opt,name=disposition_reason,proto3" json:"disposition_reason,omitempty"`
-	IsImportant       bool   `protobuf:"varint,9,opt,name=is_important,proto3" json:"is_important,omitempty"`
-	Comment           string `protobuf:"bytes,10,opt,name=comment,proto3" json:"comment,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// The person of the caller, by its id. Ignored in requests.
+	Author *IdRef `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
+	// The reason why the application is not pursued, by its id or its name.
+	DispositionReason *Ref `protobuf:"bytes,8,opt,name=disposition_reason,proto3" json:"disposition_reason,omitempty"`
+	// Whether the event is important. The default is false; responses have it only if it is
+	// true. Stored and returned, without an effect.
+	IsImportant bool `protobuf:"varint,9,opt,name=is_important,proto3" json:"is_important,omitempty"`
+	// The recruiter's remarks, at most 4,000 characters.
+	Comment string `protobuf:"bytes,10,opt,name=comment,proto3" json:"comment,omitempty"`
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,11,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -609,22 +632,30 @@ func (x *PostingList) GetItems() []*Posting {
 // Posting is a published opportunity on a job board.
 type Posting struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which applications name as job_posting.
-	Id                string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Opportunity       *IdRef `protobuf:"bytes,2,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
-	JobBoard          *IdRef `protobuf:"bytes,3,opt,name=job_board,proto3" json:"job_board,omitempty"`
+	// The GUID of the posting, given by the server. Applications name it as job_posting.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The opportunity, by its id.
+	Opportunity *IdRef `protobuf:"bytes,2,opt,name=opportunity,proto3" json:"opportunity,omitempty"`
+	// The job board, by its id.
+	JobBoard *IdRef `protobuf:"bytes,3,opt,name=job_board,proto3" json:"job_board,omitempty"`
+	// The number of the requisition.
 	RequisitionNumber string `protobuf:"bytes,4,opt,name=requisition_number,proto3" json:"requisition_number,omitempty"`
-	// The title and the brief description for the public, in each language.
-	Title               map[string]string `protobuf:"bytes,5,rep,name=title,proto3" json:"title,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Description         map[string]string `protobuf:"bytes,6,rep,name=description,proto3" json:"description,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	PublishedDate       string            `protobuf:"bytes,7,opt,name=published_date,proto3" json:"published_date,omitempty"`
-	IsPublishedInternal bool              `protobuf:"varint,8,opt,name=is_published_internal,proto3" json:"is_published_internal,omitempty"`
-	IsPublishedExternal bool              `protobuf:"varint,9,opt,name=is_published_external,proto3" json:"is_published_external,omitempty"`
-	// The address of the form for applications.
-	RecruitingApplyUrl string  `protobuf:"bytes,10,opt,name=recruiting_apply_url,proto3" json:"recruiting_apply_url,omitempty"`
-	Links              []*Link `protobuf:"bytes,11,rep,name=links,proto3" json:"links,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// The title in each language.
+	Title map[string]string `protobuf:"bytes,5,rep,name=title,proto3" json:"title,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The brief description for the public, in each language.
+	Description map[string]string `protobuf:"bytes,6,rep,name=description,proto3" json:"description,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The time of publishing or of the last refresh, in UTC.
+	PublishedDate string `protobuf:"bytes,7,opt,name=published_date,proto3" json:"published_date,omitempty"`
+	// True if employees see the opportunity on the board; otherwise absent.
+	IsPublishedInternal bool `protobuf:"varint,8,opt,name=is_published_internal,proto3" json:"is_published_internal,omitempty"`
+	// True if the public sees the opportunity on the board; otherwise absent.
+	IsPublishedExternal bool `protobuf:"varint,9,opt,name=is_published_external,proto3" json:"is_published_external,omitempty"`
+	// The address of the form for applications, if the opportunity has one for the board.
+	RecruitingApplyUrl string `protobuf:"bytes,10,opt,name=recruiting_apply_url,proto3" json:"recruiting_apply_url,omitempty"`
+	// A link to the opportunity.
+	Links         []*Link `protobuf:"bytes,11,rep,name=links,proto3" json:"links,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Posting) Reset() {
@@ -758,7 +789,7 @@ const file_rotaloom_recruiting_v1_disposition_proto_rawDesc = "" +
 	"\x05limit\x18\x05 \x01(\x05R\x05limit\"c\n" +
 	"\x14DispositionEventList\x12>\n" +
 	"\x05items\x18\x01 \x03(\v2(.rotaloom.recruiting.v1.DispositionEventR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xd3\x04\n" +
+	"\x05items\"\xdb\x04\n" +
 	"\x10DispositionEvent\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1e\n" +
 	"\n" +
@@ -768,8 +799,8 @@ const file_rotaloom_recruiting_v1_disposition_proto_rawDesc = "" +
 	"updated_at\x18\x03 \x01(\tR\n" +
 	"updated_at\x12?\n" +
 	"\vapplication\x18\x04 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vapplication\x12=\n" +
-	"\vorigin_step\x18\x05 \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\vorigin_step\x12G\n" +
-	"\x10destination_step\x18\x06 \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\x10destination_step\x125\n" +
+	"\vorigin_step\x18\x05 \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\vorigin_step\x12O\n" +
+	"\x10destination_step\x18\x06 \x01(\v2\x1b.rotaloom.recruiting.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\x10destination_step\x125\n" +
 	"\x06author\x18\a \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x12K\n" +
 	"\x12disposition_reason\x18\b \x01(\v2\x1b.rotaloom.recruiting.v1.RefR\x12disposition_reason\x12\"\n" +
 	"\fis_important\x18\t \x01(\bR\fis_important\x12.\n" +

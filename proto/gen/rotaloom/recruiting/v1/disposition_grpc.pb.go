@@ -39,17 +39,20 @@ const (
 // DispositionService moves applications, and shows job boards their postings and the events of their
 // applications. Callers with restricted rows see only events of opportunities that they see.
 type DispositionServiceClient interface {
-	// Retrieves a page of the disposition events of an application, in their order.
+	// Retrieves a page of the disposition events of an application, in their order. The
+	// header Link has the addresses of the pages around it.
 	ListDispositionEvents(ctx context.Context, in *ListDispositionEventsRequest, opts ...grpc.CallOption) (*DispositionEventList, error)
 	// Moves an application from its present step to another one. Only the hire leads to the last step. With a
 	// disposition reason, the application may stay at its step.
 	CreateDispositionEvent(ctx context.Context, in *CreateDispositionEventRequest, opts ...grpc.CallOption) (*DispositionEvent, error)
 	// Retrieves a page of the disposition events of all applications, in their order.
+	// Callers see the events of the applications that they see.
 	ListAllDispositionEvents(ctx context.Context, in *ListAllDispositionEventsRequest, opts ...grpc.CallOption) (*DispositionEventList, error)
 	// Retrieves a page of the published opportunities of a job board. The id of the integration is the one of
 	// the job board.
 	ListPostings(ctx context.Context, in *ListPostingsRequest, opts ...grpc.CallOption) (*PostingList, error)
-	// Retrieves a page of the disposition events of the applications that come from a job board, in their order.
+	// Retrieves a page of the disposition events of the applications that come from a job
+	// board, in their order. The id of the integration is the id of the job board.
 	ListBoardDispositionEvents(ctx context.Context, in *ListBoardDispositionEventsRequest, opts ...grpc.CallOption) (*DispositionEventList, error)
 }
 
@@ -118,17 +121,20 @@ func (c *dispositionServiceClient) ListBoardDispositionEvents(ctx context.Contex
 // DispositionService moves applications, and shows job boards their postings and the events of their
 // applications. Callers with restricted rows see only events of opportunities that they see.
 type DispositionServiceServer interface {
-	// Retrieves a page of the disposition events of an application, in their order.
+	// Retrieves a page of the disposition events of an application, in their order. The
+	// header Link has the addresses of the pages around it.
 	ListDispositionEvents(context.Context, *ListDispositionEventsRequest) (*DispositionEventList, error)
 	// Moves an application from its present step to another one. Only the hire leads to the last step. With a
 	// disposition reason, the application may stay at its step.
 	CreateDispositionEvent(context.Context, *CreateDispositionEventRequest) (*DispositionEvent, error)
 	// Retrieves a page of the disposition events of all applications, in their order.
+	// Callers see the events of the applications that they see.
 	ListAllDispositionEvents(context.Context, *ListAllDispositionEventsRequest) (*DispositionEventList, error)
 	// Retrieves a page of the published opportunities of a job board. The id of the integration is the one of
 	// the job board.
 	ListPostings(context.Context, *ListPostingsRequest) (*PostingList, error)
-	// Retrieves a page of the disposition events of the applications that come from a job board, in their order.
+	// Retrieves a page of the disposition events of the applications that come from a job
+	// board, in their order. The id of the integration is the id of the job board.
 	ListBoardDispositionEvents(context.Context, *ListBoardDispositionEventsRequest) (*DispositionEventList, error)
 	mustEmbedUnimplementedDispositionServiceServer()
 }

@@ -33,10 +33,12 @@ type UploadDocumentRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The kind of the document, such as "Resume".
 	DocumentType string `protobuf:"bytes,2,opt,name=document_type,proto3" json:"document_type,omitempty"`
-	// The name of the file.
+	// The name of the file. Ignored in fields of the form, because the part with the file
+	// names it.
 	FileName string `protobuf:"bytes,3,opt,name=file_name,proto3" json:"file_name,omitempty"`
-	// The type that the client claims, which has no effect.
-	ContentType   string `protobuf:"bytes,4,opt,name=content_type,proto3" json:"content_type,omitempty"`
+	// The media type that the client claims. Has no effect.
+	ContentType string `protobuf:"bytes,4,opt,name=content_type,proto3" json:"content_type,omitempty"`
+	// The file, at most 6 MB (6,291,456 bytes).
 	File          []byte `protobuf:"bytes,5,opt,name=file,proto3" json:"file,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -154,8 +156,10 @@ func (x *DocumentList) GetItems() []*Document {
 // Document describes an uploaded file.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
-	Id           string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The GUID of the document, given by the server.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The kind of the document that the upload named, such as "Resume"; absent if it named
+	// none.
 	DocumentType string `protobuf:"bytes,2,opt,name=document_type,proto3" json:"document_type,omitempty"`
 	// The name of the file. It has no path, and ends with an extension of the type.
 	FileName string `protobuf:"bytes,3,opt,name=file_name,proto3" json:"file_name,omitempty"`
@@ -315,10 +319,13 @@ func (x *DownloadDocumentRequest) GetDocumentId() string {
 
 // DocumentFile is the file of a document.
 type DocumentFile struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Pieces        [][]byte               `protobuf:"bytes,1,rep,name=pieces,proto3" json:"pieces,omitempty"`
-	ContentType   string                 `protobuf:"bytes,2,opt,name=content_type,proto3" json:"content_type,omitempty"`
-	FileName      string                 `protobuf:"bytes,3,opt,name=file_name,proto3" json:"file_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The bytes of the file.
+	Pieces [][]byte `protobuf:"bytes,1,rep,name=pieces,proto3" json:"pieces,omitempty"`
+	// The media type, sent as Content-Type.
+	ContentType string `protobuf:"bytes,2,opt,name=content_type,proto3" json:"content_type,omitempty"`
+	// The name of the file, sent in Content-Disposition.
+	FileName      string `protobuf:"bytes,3,opt,name=file_name,proto3" json:"file_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -387,12 +394,13 @@ const file_rotaloom_recruiting_v1_document_proto_rawDesc = "" +
 	"\x04file\x18\x05 \x01(\fB\x16\xa2\xbb\x18\x12R\x10\b\x80\x80\x80\x03\x12\tWRL-50802R\x04file\"S\n" +
 	"\fDocumentList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .rotaloom.recruiting.v1.DocumentR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xa3\x02\n" +
+	"\x05items\"\xb1\x03\n" +
 	"\bDocument\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12$\n" +
 	"\rdocument_type\x18\x02 \x01(\tR\rdocument_type\x12\x1c\n" +
-	"\tfile_name\x18\x03 \x01(\tR\tfile_name\x12\"\n" +
-	"\fcontent_type\x18\x04 \x01(\tR\fcontent_type\x12\x12\n" +
+	"\tfile_name\x18\x03 \x01(\tR\tfile_name\x12\xaf\x01\n" +
+	"\fcontent_type\x18\x04 \x01(\tB\x8a\x01\xa2\xbb\x18\x85\x01b\n" +
+	"image/jpegb\timage/pngb\x0fapplication/pdfb\x12application/mswordbGapplication/vnd.openxmlformats-officedocument.wordprocessingml.documentR\fcontent_type\x12\x12\n" +
 	"\x04size\x18\x05 \x01(\x05R\x04size\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\tR\n" +

@@ -37,9 +37,11 @@ type CandidateDocumentServiceClient interface {
 	// Adds a document to a candidate: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
 	// content determines the type, not the name. A candidate has at most 10 documents.
 	UploadCandidateDocument(ctx context.Context, in *UploadDocumentRequest, opts ...grpc.CallOption) (*Document, error)
-	// Retrieves the documents of a candidate, without the files, in the order of their upload.
+	// Retrieves the documents of a candidate, without the files, in the order of their
+	// upload. Documents of applications are not in the list.
 	ListCandidateDocuments(ctx context.Context, in *GetCandidateRequest, opts ...grpc.CallOption) (*DocumentList, error)
-	// Retrieves the file of a document of a candidate.
+	// Retrieves the file of a document of a candidate. The response is the file itself, as
+	// an attachment.
 	DownloadCandidateDocument(ctx context.Context, in *DownloadDocumentRequest, opts ...grpc.CallOption) (*DocumentFile, error)
 }
 
@@ -90,9 +92,11 @@ type CandidateDocumentServiceServer interface {
 	// Adds a document to a candidate: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
 	// content determines the type, not the name. A candidate has at most 10 documents.
 	UploadCandidateDocument(context.Context, *UploadDocumentRequest) (*Document, error)
-	// Retrieves the documents of a candidate, without the files, in the order of their upload.
+	// Retrieves the documents of a candidate, without the files, in the order of their
+	// upload. Documents of applications are not in the list.
 	ListCandidateDocuments(context.Context, *GetCandidateRequest) (*DocumentList, error)
-	// Retrieves the file of a document of a candidate.
+	// Retrieves the file of a document of a candidate. The response is the file itself, as
+	// an attachment.
 	DownloadCandidateDocument(context.Context, *DownloadDocumentRequest) (*DocumentFile, error)
 	mustEmbedUnimplementedCandidateDocumentServiceServer()
 }
@@ -228,9 +232,11 @@ type ApplicationDocumentServiceClient interface {
 	// Adds a document to an application: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
 	// content determines the type, not the name. An application has at most 10 documents.
 	UploadApplicationDocument(ctx context.Context, in *UploadDocumentRequest, opts ...grpc.CallOption) (*Document, error)
-	// Retrieves the documents of an application, without the files, in the order of their upload.
+	// Retrieves the documents of an application, without the files, in the order of their
+	// upload. Their links lead to the files.
 	ListApplicationDocuments(ctx context.Context, in *GetApplicationRequest, opts ...grpc.CallOption) (*DocumentList, error)
-	// Retrieves the file of a document of an application.
+	// Retrieves the file of a document of an application. The response is the file itself,
+	// as an attachment.
 	DownloadApplicationDocument(ctx context.Context, in *DownloadDocumentRequest, opts ...grpc.CallOption) (*DocumentFile, error)
 }
 
@@ -281,9 +287,11 @@ type ApplicationDocumentServiceServer interface {
 	// Adds a document to an application: a file of at most 6 MB with the type jpg, jpeg, png, pdf, doc or docx. The
 	// content determines the type, not the name. An application has at most 10 documents.
 	UploadApplicationDocument(context.Context, *UploadDocumentRequest) (*Document, error)
-	// Retrieves the documents of an application, without the files, in the order of their upload.
+	// Retrieves the documents of an application, without the files, in the order of their
+	// upload. Their links lead to the files.
 	ListApplicationDocuments(context.Context, *GetApplicationRequest) (*DocumentList, error)
-	// Retrieves the file of a document of an application.
+	// Retrieves the file of a document of an application. The response is the file itself,
+	// as an attachment.
 	DownloadApplicationDocument(context.Context, *DownloadDocumentRequest) (*DocumentFile, error)
 	mustEmbedUnimplementedApplicationDocumentServiceServer()
 }

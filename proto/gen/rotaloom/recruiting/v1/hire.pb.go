@@ -28,11 +28,13 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// HireApplicantRequest has the terms of a hire, and properties of the new person.
 type HireApplicantRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the application.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The terms of the employment. The default is the terms of the accepted offer.
+	// The terms of the employment, with a start_date. The default is the terms of the
+	// accepted offer.
 	HireDetails *HireDetails `protobuf:"bytes,2,opt,name=hire_details,proto3" json:"hire_details,omitempty"`
 	// The properties of the employee new hire. Names, the e-mail address, the hire date, the hours and the pay
 	// follow from the candidate and the terms, if they are absent. The job follows from the opportunity, and so do
@@ -104,9 +106,11 @@ func (x *HireApplicantRequest) GetEmploymentTerm() *HireTerm {
 	return nil
 }
 
+// HireTerm names an employment term.
 type HireTerm struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the employment term.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -151,13 +155,15 @@ func (x *HireTerm) GetName() string {
 // Hire is a hire that is done.
 type Hire struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
-	Id          string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The GUID of the hire, given by the server.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The application, by its id.
 	Application *IdRef `protobuf:"bytes,2,opt,name=application,proto3" json:"application,omitempty"`
-	Person      *IdRef `protobuf:"bytes,3,opt,name=person,proto3" json:"person,omitempty"`
-	// The number of the person.
+	// The person that the hire created, by its id.
+	Person *IdRef `protobuf:"bytes,3,opt,name=person,proto3" json:"person,omitempty"`
+	// The person number of the person.
 	PersonNumber string `protobuf:"bytes,4,opt,name=person_number,proto3" json:"person_number,omitempty"`
-	// DONE.
+	// The state of the hire, always DONE.
 	State         string `protobuf:"bytes,5,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -239,13 +245,14 @@ const file_rotaloom_recruiting_v1_hire_proto_rawDesc = "" +
 	"\bemployee\x18\x03 \x01(\v2\x1c.rotaloom.commons.v1.NewHireR\bemployee\x12J\n" +
 	"\x0femployment_term\x18\x04 \x01(\v2 .rotaloom.recruiting.v1.HireTermR\x0femployment_term\"4\n" +
 	"\bHireTerm\x12(\n" +
-	"\x04name\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50403R\x04name\"\xca\x01\n" +
+	"\x04name\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50403R\x04name\"\xd6\x01\n" +
 	"\x04Hire\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12?\n" +
 	"\vapplication\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vapplication\x125\n" +
 	"\x06person\x18\x03 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06person\x12$\n" +
-	"\rperson_number\x18\x04 \x01(\tR\rperson_number\x12\x14\n" +
-	"\x05state\x18\x05 \x01(\tR\x05state2\xf5\x01\n" +
+	"\rperson_number\x18\x04 \x01(\tR\rperson_number\x12 \n" +
+	"\x05state\x18\x05 \x01(\tB\n" +
+	"\xa2\xbb\x18\x06b\x04DONER\x05state2\xf5\x01\n" +
 	"\vHireService\x12\xe5\x01\n" +
 	"\rHireApplicant\x12,.rotaloom.recruiting.v1.HireApplicantRequest\x1a\x1c.rotaloom.recruiting.v1.Hire\"\x87\x01\xa2\xbb\x18S\n" +
 	"\x16recruiting.hires.write\x18\x03@\x01\x92\x014\x122It creates persons, and nobody creates themselves.\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/recruiting/applications/{id}/hireB\xf3\x01\xa2\xbb\x18\x02\b\x01\n" +

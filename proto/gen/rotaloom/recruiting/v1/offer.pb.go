@@ -29,12 +29,17 @@ const (
 
 type ListOffersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A date or a moment: the list has later changes only.
+	// A date, which is its first moment in UTC, or a moment: the list has later changes
+	// only.
 	UpdatedAfter string `protobuf:"bytes,1,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of offers.
-	After  string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an offer.
+	// Not together with before.
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an offer. Not
+	// together with after.
 	Before string `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of offers, from 1 to 500. The default is 100.
+	// The largest number of offers, from 1 to 500. The default is 100. An addition to the
+	// reference product.
 	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -187,6 +192,7 @@ func (x *GetOfferRequest) GetId() string {
 	return ""
 }
 
+// SubmitOfferRequest names the offer to submit.
 type SubmitOfferRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the offer.
@@ -235,21 +241,24 @@ func (x *SubmitOfferRequest) GetId() string {
 // Offer is an offer to the candidate of an application.
 type Offer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
-	Id          string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The GUID of the offer, given by the server. Ignored in requests.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The application, by its id. It cannot be changed.
 	Application *IdRef `protobuf:"bytes,2,opt,name=application,proto3" json:"application,omitempty"`
-	// Draft, PendingApproval, Approved, Rejected, Sent, Accepted, Declined or Withdrawn. Requests need not have it.
+	// The status, which actions change. Ignored in requests; a new offer is a Draft.
 	Status string `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
-	// The last day in UTC for the candidate to accept the offer.
+	// The last day, in UTC, for the candidate to accept the offer. By default, the offer
+	// does not expire.
 	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,proto3" json:"expiration_date,omitempty"`
 	// The offered terms. The default is the terms of the application.
 	HireDetails *HireDetails `protobuf:"bytes,5,opt,name=hire_details,proto3" json:"hire_details,omitempty"`
-	// The person of the caller that created the offer. Requests need not have it.
+	// The person of the caller that created the offer. Ignored in requests.
 	Creator *IdRef `protobuf:"bytes,6,opt,name=creator,proto3" json:"creator,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,7,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,8,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,9,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -352,12 +361,17 @@ type ListOfferActionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the offer.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A date or a moment: the list has later actions only.
+	// A date, which is its first moment in UTC, or a moment: the list has later actions
+	// only.
 	UpdatedAfter string `protobuf:"bytes,2,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of actions.
-	After  string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an action.
+	// Not together with before.
+	After string `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an action. Not
+	// together with after.
 	Before string `protobuf:"bytes,4,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of actions, from 1 to 500. The default is 100.
+	// The largest number of actions, from 1 to 500. The default is 100. An addition to the
+	// reference product.
 	Limit         int32 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -475,19 +489,21 @@ func (x *OfferActionList) GetItems() []*OfferAction {
 // OfferAction is a change of the status of an offer.
 type OfferAction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the action, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// SubmitForApproval, Approve, Reject, Send, Accept, Decline or Withdraw.
-	Action  string `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
+	// The action. The operation describes the statuses that permit it.
+	Action string `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
+	// Remarks on the action, at most 4,000 characters.
 	Comment string `protobuf:"bytes,3,opt,name=comment,proto3" json:"comment,omitempty"`
-	// The person of the caller. Requests need not have it.
+	// The person of the caller, by its id. Ignored in requests.
 	Author *IdRef `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
-	// The statuses before and after the action. Requests need not have them.
-	OriginStatus      string `protobuf:"bytes,5,opt,name=origin_status,proto3" json:"origin_status,omitempty"`
+	// The status of the offer before the action. Ignored in requests.
+	OriginStatus string `protobuf:"bytes,5,opt,name=origin_status,proto3" json:"origin_status,omitempty"`
+	// The status of the offer after the action. Ignored in requests.
 	DestinationStatus string `protobuf:"bytes,6,opt,name=destination_status,proto3" json:"destination_status,omitempty"`
-	// The time of the action, in UTC. Requests need not have it.
+	// The time of the action, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,7,opt,name=created_at,proto3" json:"created_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,8,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -648,11 +664,11 @@ const file_rotaloom_recruiting_v1_offer_proto_rawDesc = "" +
 	"\x0fGetOfferRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\",\n" +
 	"\x12SubmitOfferRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"\xb4\x03\n" +
+	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"\x93\x04\n" +
 	"\x05Offer\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12?\n" +
-	"\vapplication\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\vapplication\x12\x16\n" +
-	"\x06status\x18\x03 \x01(\tR\x06status\x120\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12G\n" +
+	"\vapplication\x18\x02 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefB\x06\xa2\xbb\x18\x02h\x01R\vapplication\x12m\n" +
+	"\x06status\x18\x03 \x01(\tBU\xa2\xbb\x18Qb\x05Draftb\x0fPendingApprovalb\bApprovedb\bRejectedb\x04Sentb\bAcceptedb\bDeclinedb\tWithdrawnR\x06status\x120\n" +
 	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0fexpiration_date\x12G\n" +
 	"\fhire_details\x18\x05 \x01(\v2#.rotaloom.recruiting.v1.HireDetailsR\fhire_details\x127\n" +
 	"\acreator\x18\x06 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\acreator\x12\x1e\n" +
@@ -673,14 +689,14 @@ const file_rotaloom_recruiting_v1_offer_proto_rawDesc = "" +
 	"\x05limit\x18\x05 \x01(\x05R\x05limit\"Y\n" +
 	"\x0fOfferActionList\x129\n" +
 	"\x05items\x18\x01 \x03(\v2#.rotaloom.recruiting.v1.OfferActionR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xf7\x02\n" +
+	"\x05items\"\xed\x04\n" +
 	"\vOfferAction\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12+\n" +
-	"\x06action\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50503R\x06action\x12.\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12r\n" +
+	"\x06action\x18\x02 \x01(\tBZ\xa2\xbb\x18V2\r\b2\x12\tWRL-50503b\x11SubmitForApprovalb\aApproveb\x06Rejectb\x04Sendb\x06Acceptb\aDeclineb\bWithdrawh\x01R\x06action\x12.\n" +
 	"\acomment\x18\x03 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xa0\x1f\x12\tWRL-50503R\acomment\x125\n" +
-	"\x06author\x18\x04 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x12$\n" +
-	"\rorigin_status\x18\x05 \x01(\tR\rorigin_status\x12.\n" +
-	"\x12destination_status\x18\x06 \x01(\tR\x12destination_status\x12\x1e\n" +
+	"\x06author\x18\x04 \x01(\v2\x1d.rotaloom.recruiting.v1.IdRefR\x06author\x12{\n" +
+	"\rorigin_status\x18\x05 \x01(\tBU\xa2\xbb\x18Qb\x05Draftb\x0fPendingApprovalb\bApprovedb\bRejectedb\x04Sentb\bAcceptedb\bDeclinedb\tWithdrawnR\rorigin_status\x12\x85\x01\n" +
+	"\x12destination_status\x18\x06 \x01(\tBU\xa2\xbb\x18Qb\x05Draftb\x0fPendingApprovalb\bApprovedb\bRejectedb\x04Sentb\bAcceptedb\bDeclinedb\tWithdrawnR\x12destination_status\x12\x1e\n" +
 	"\n" +
 	"created_at\x18\a \x01(\tR\n" +
 	"created_at\x12N\n" +

@@ -38,20 +38,24 @@ const (
 // OfferService manages offers. Callers whose rows are restricted see the offers for the opportunities that
 // they see.
 type OfferServiceClient interface {
-	// Retrieves a page of the offers, in the order of their last changes.
+	// Retrieves a page of the offers, in the order of their last changes. Callers see the
+	// offers for the opportunities that they see.
 	ListOffers(ctx context.Context, in *ListOffersRequest, opts ...grpc.CallOption) (*OfferList, error)
 	// Creates an offer with the status Draft. An application has one open offer: the others are rejected,
 	// declined or withdrawn.
 	CreateOffer(ctx context.Context, in *Offer, opts ...grpc.CallOption) (*Offer, error)
-	// Retrieves one offer.
+	// Retrieves one offer. Its actions have an operation of their own.
 	GetOffer(ctx context.Context, in *GetOfferRequest, opts ...grpc.CallOption) (*Offer, error)
 	// Submits a draft for approval. The status becomes PendingApproval.
 	SubmitOffer(ctx context.Context, in *SubmitOfferRequest, opts ...grpc.CallOption) (*Offer, error)
-	// Retrieves a page of the actions on an offer, in their order.
+	// Retrieves a page of the actions on an offer, in their order. The header Link has the
+	// addresses of the pages around it.
 	ListOfferActions(ctx context.Context, in *ListOfferActionsRequest, opts ...grpc.CallOption) (*OfferActionList, error)
-	// Carries out an action on an offer: Approve and Reject lead from PendingApproval to Approved and Rejected,
-	// Send from Approved to Sent, Accept and Decline from Sent to Accepted and Declined, and Withdraw from
-	// Draft, PendingApproval, Approved or Sent to Withdrawn.
+	// Carries out an action on an offer. SubmitForApproval leads from Draft to
+	// PendingApproval, Approve and Reject from PendingApproval to Approved and Rejected,
+	// Send from Approved to Sent, Accept and Decline from Sent to Accepted and Declined,
+	// and Withdraw from Draft, PendingApproval, Approved or Sent to Withdrawn. An offer
+	// that has expired cannot be accepted.
 	CreateOfferAction(ctx context.Context, in *CreateOfferActionRequest, opts ...grpc.CallOption) (*OfferAction, error)
 }
 
@@ -130,20 +134,24 @@ func (c *offerServiceClient) CreateOfferAction(ctx context.Context, in *CreateOf
 // OfferService manages offers. Callers whose rows are restricted see the offers for the opportunities that
 // they see.
 type OfferServiceServer interface {
-	// Retrieves a page of the offers, in the order of their last changes.
+	// Retrieves a page of the offers, in the order of their last changes. Callers see the
+	// offers for the opportunities that they see.
 	ListOffers(context.Context, *ListOffersRequest) (*OfferList, error)
 	// Creates an offer with the status Draft. An application has one open offer: the others are rejected,
 	// declined or withdrawn.
 	CreateOffer(context.Context, *Offer) (*Offer, error)
-	// Retrieves one offer.
+	// Retrieves one offer. Its actions have an operation of their own.
 	GetOffer(context.Context, *GetOfferRequest) (*Offer, error)
 	// Submits a draft for approval. The status becomes PendingApproval.
 	SubmitOffer(context.Context, *SubmitOfferRequest) (*Offer, error)
-	// Retrieves a page of the actions on an offer, in their order.
+	// Retrieves a page of the actions on an offer, in their order. The header Link has the
+	// addresses of the pages around it.
 	ListOfferActions(context.Context, *ListOfferActionsRequest) (*OfferActionList, error)
-	// Carries out an action on an offer: Approve and Reject lead from PendingApproval to Approved and Rejected,
-	// Send from Approved to Sent, Accept and Decline from Sent to Accepted and Declined, and Withdraw from
-	// Draft, PendingApproval, Approved or Sent to Withdrawn.
+	// Carries out an action on an offer. SubmitForApproval leads from Draft to
+	// PendingApproval, Approve and Reject from PendingApproval to Approved and Rejected,
+	// Send from Approved to Sent, Accept and Decline from Sent to Accepted and Declined,
+	// and Withdraw from Draft, PendingApproval, Approved or Sent to Withdrawn. An offer
+	// that has expired cannot be accepted.
 	CreateOfferAction(context.Context, *CreateOfferActionRequest) (*OfferAction, error)
 	mustEmbedUnimplementedOfferServiceServer()
 }

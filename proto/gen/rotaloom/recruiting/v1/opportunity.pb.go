@@ -31,12 +31,17 @@ const (
 
 type ListOpportunitiesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A date or a moment: the list has later changes only.
+	// A date, which is its first moment in UTC, or a moment: the list has later changes
+	// only.
 	UpdatedAfter string `protobuf:"bytes,1,opt,name=updated_after,proto3" json:"updated_after,omitempty"`
-	// Cursors of the header Link, or ids of opportunities.
-	After  string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Continues after this position: a cursor of the header Link, or the id of an
+	// opportunity. Not together with before.
+	After string `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	// Ends before this position: a cursor of the header Link, or the id of an opportunity.
+	// Not together with after.
 	Before string `protobuf:"bytes,3,opt,name=before,proto3" json:"before,omitempty"`
-	// Own: the largest number of opportunities, from 1 to 500. The default is 100.
+	// The largest number of opportunities, from 1 to 500. The default is 100. An addition
+	// to the reference product.
 	Limit         int32 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -189,6 +194,7 @@ func (x *GetOpportunityRequest) GetId() string {
 	return ""
 }
 
+// ChangeOpportunityRequest names the opportunity to publish, close or refresh.
 type ChangeOpportunityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the opportunity.
@@ -237,65 +243,113 @@ func (x *ChangeOpportunityRequest) GetId() string {
 // Opportunity is a requisition.
 type Opportunity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the opportunity, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The number of the requisition, which is unique in any case. The default is the next number of the form
 	// REQ000001; other numbers of this form are refused.
 	RequisitionNumber string `protobuf:"bytes,2,opt,name=requisition_number,proto3" json:"requisition_number,omitempty"`
-	// The title in each language.
-	Title       map[string]string       `protobuf:"bytes,3,rep,name=title,proto3" json:"title,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The title in each language. A publication needs one.
+	Title map[string]string `protobuf:"bytes,3,rep,name=title,proto3" json:"title,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The texts about the position. A publication needs a brief one.
 	Description *OpportunityDescription `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,5,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,6,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// The times of publishing or the last refresh, and of closing. Requests need not have them.
-	PublishedDate   string `protobuf:"bytes,7,opt,name=published_date,proto3" json:"published_date,omitempty"`
-	ClosedDate      string `protobuf:"bytes,8,opt,name=closed_date,proto3" json:"closed_date,omitempty"`
+	// The time of publishing or of the last refresh, in UTC. Absent for a draft. Ignored in
+	// requests.
+	PublishedDate string `protobuf:"bytes,7,opt,name=published_date,proto3" json:"published_date,omitempty"`
+	// The time of closing, in UTC. Only with the status Closed. Ignored in requests.
+	ClosedDate string `protobuf:"bytes,8,opt,name=closed_date,proto3" json:"closed_date,omitempty"`
+	// The planned first day of work, YYYY-MM-DD. Stored and returned, without an effect.
 	TargetStartDate string `protobuf:"bytes,9,opt,name=target_start_date,proto3" json:"target_start_date,omitempty"`
-	// The language of texts for readers of other languages.
+	// The language of texts for readers of other languages. Stored and returned, without an
+	// effect.
 	DefaultLocale *OpportunityLocale `protobuf:"bytes,10,opt,name=default_locale,proto3" json:"default_locale,omitempty"`
-	// Draft, Published or Closed. Requests need not have it.
-	Status       string                   `protobuf:"bytes,11,opt,name=status,proto3" json:"status,omitempty"`
+	// The status. A new opportunity is a Draft; only operations change the status. Ignored
+	// in requests.
+	Status string `protobuf:"bytes,11,opt,name=status,proto3" json:"status,omitempty"`
+	// The pay. Stored and returned, without an effect.
 	Compensation *OpportunityCompensation `protobuf:"bytes,12,opt,name=compensation,proto3" json:"compensation,omitempty"`
-	Job          *OpportunityJob          `protobuf:"bytes,13,opt,name=job,proto3" json:"job,omitempty"`
-	JobFamily    *OpportunityJobFamily    `protobuf:"bytes,14,opt,name=job_family,proto3" json:"job_family,omitempty"`
-	// Physical locations. Responses have the ids.
+	// The job of the business structure. A publication needs it, and hires get it.
+	Job *OpportunityJob `protobuf:"bytes,13,opt,name=job,proto3" json:"job,omitempty"`
+	// The group of jobs that the position belongs to.
+	JobFamily *OpportunityJobFamily `protobuf:"bytes,14,opt,name=job_family,proto3" json:"job_family,omitempty"`
+	// The physical locations of the work, by id or name. Responses have the ids. Their
+	// countries determine the country questions, and a hire gets the location if there is
+	// only one.
 	Locations []*Ref `protobuf:"bytes,15,rep,name=locations,proto3" json:"locations,omitempty"`
-	// A legal entity. Responses have the id.
+	// The legal entity that hires, by its id or its name. Responses have the id. Stored and
+	// returned, without an effect.
 	Company *Ref `protobuf:"bytes,16,opt,name=company,proto3" json:"company,omitempty"`
-	// Persons. The default recruiter is the person of the caller.
-	Recruiter       *IdRef `protobuf:"bytes,17,opt,name=recruiter,proto3" json:"recruiter,omitempty"`
-	HiringManager   *IdRef `protobuf:"bytes,18,opt,name=hiring_manager,proto3" json:"hiring_manager,omitempty"`
+	// The recruiter: a person by its id. The person sees the opportunity. The default is
+	// the person of the caller.
+	Recruiter *IdRef `protobuf:"bytes,17,opt,name=recruiter,proto3" json:"recruiter,omitempty"`
+	// The person that decides on the hire, by its id. The person sees the opportunity.
+	HiringManager *IdRef `protobuf:"bytes,18,opt,name=hiring_manager,proto3" json:"hiring_manager,omitempty"`
+	// The person that prepares the first day, by its id. The person sees the opportunity.
 	OnboardingOwner *IdRef `protobuf:"bytes,19,opt,name=onboarding_owner,proto3" json:"onboarding_owner,omitempty"`
-	// Responses have the id.
-	RecruitingProcess      *Ref                           `protobuf:"bytes,20,opt,name=recruiting_process,proto3" json:"recruiting_process,omitempty"`
-	JobBoards              []*OpportunityJobBoard         `protobuf:"bytes,21,rep,name=job_boards,proto3" json:"job_boards,omitempty"`
-	HeadCount              *HeadCount                     `protobuf:"bytes,22,opt,name=head_count,proto3" json:"head_count,omitempty"`
-	FullTimeEquivalent     *OpportunityFullTimeEquivalent `protobuf:"bytes,23,opt,name=full_time_equivalent,proto3" json:"full_time_equivalent,omitempty"`
-	HoursPerWeek           *float64                       `protobuf:"fixed64,24,opt,name=hours_per_week,proto3,oneof" json:"hours_per_week,omitempty"`
-	HoursPerShift          *float64                       `protobuf:"fixed64,25,opt,name=hours_per_shift,proto3,oneof" json:"hours_per_shift,omitempty"`
-	SkillCriteria          []*SkillCriterion              `protobuf:"bytes,26,rep,name=skill_criteria,proto3" json:"skill_criteria,omitempty"`
-	WorkExperienceCriteria []*WorkExperienceCriterion     `protobuf:"bytes,27,rep,name=work_experience_criteria,proto3" json:"work_experience_criteria,omitempty"`
-	EducationCriteria      []*EducationCriterion          `protobuf:"bytes,28,rep,name=education_criteria,proto3" json:"education_criteria,omitempty"`
-	LicenseCriteria        []*LicenseCriterion            `protobuf:"bytes,29,rep,name=license_criteria,proto3" json:"license_criteria,omitempty"`
-	BehaviorCriteria       []*BehaviorCriterion           `protobuf:"bytes,30,rep,name=behavior_criteria,proto3" json:"behavior_criteria,omitempty"`
-	MotivationCriteria     []*MotivationCriterion         `protobuf:"bytes,31,rep,name=motivation_criteria,proto3" json:"motivation_criteria,omitempty"`
-	IsFeatured             *bool                          `protobuf:"varint,32,opt,name=is_featured,proto3,oneof" json:"is_featured,omitempty"`
-	// Whether callers with restricted rows see the opportunity.
+	// The steps of applications, by id or name. Responses have the id. A publication needs
+	// it.
+	RecruitingProcess *Ref `protobuf:"bytes,20,opt,name=recruiting_process,proto3" json:"recruiting_process,omitempty"`
+	// The job boards that show the opportunity while it is published. A publication needs
+	// one.
+	JobBoards []*OpportunityJobBoard `protobuf:"bytes,21,rep,name=job_boards,proto3" json:"job_boards,omitempty"`
+	// The number of positions, and of hires.
+	HeadCount *HeadCount `protobuf:"bytes,22,opt,name=head_count,proto3" json:"head_count,omitempty"`
+	// The planned full-time equivalents, and their use by hires.
+	FullTimeEquivalent *OpportunityFullTimeEquivalent `protobuf:"bytes,23,opt,name=full_time_equivalent,proto3" json:"full_time_equivalent,omitempty"`
+	// The hours in a week, 0 to 168. Stored and returned, without an effect.
+	HoursPerWeek *float64 `protobuf:"fixed64,24,opt,name=hours_per_week,proto3,oneof" json:"hours_per_week,omitempty"`
+	// The hours in a shift, 0 to 24. Stored and returned, without an effect.
+	HoursPerShift *float64 `protobuf:"fixed64,25,opt,name=hours_per_shift,proto3,oneof" json:"hours_per_shift,omitempty"`
+	// The skills that the job needs. Stored and returned, without an effect.
+	SkillCriteria []*SkillCriterion `protobuf:"bytes,26,rep,name=skill_criteria,proto3" json:"skill_criteria,omitempty"`
+	// The experience that the job needs. Stored and returned, without an effect.
+	WorkExperienceCriteria []*WorkExperienceCriterion `protobuf:"bytes,27,rep,name=work_experience_criteria,proto3" json:"work_experience_criteria,omitempty"`
+	// The degrees that the job needs. Stored and returned, without an effect.
+	EducationCriteria []*EducationCriterion `protobuf:"bytes,28,rep,name=education_criteria,proto3" json:"education_criteria,omitempty"`
+	// The licenses that the job needs. Stored and returned, without an effect.
+	LicenseCriteria []*LicenseCriterion `protobuf:"bytes,29,rep,name=license_criteria,proto3" json:"license_criteria,omitempty"`
+	// The behaviors that the job needs. Stored and returned, without an effect.
+	BehaviorCriteria []*BehaviorCriterion `protobuf:"bytes,30,rep,name=behavior_criteria,proto3" json:"behavior_criteria,omitempty"`
+	// The motivations that the job needs. Stored and returned, without an effect.
+	MotivationCriteria []*MotivationCriterion `protobuf:"bytes,31,rep,name=motivation_criteria,proto3" json:"motivation_criteria,omitempty"`
+	// Whether the opportunity is featured. The default is false. Stored and returned,
+	// without an effect.
+	IsFeatured *bool `protobuf:"varint,32,opt,name=is_featured,proto3,oneof" json:"is_featured,omitempty"`
+	// Whether callers with restricted rows see the opportunity. The default is false: they
+	// see it if it names them, or is shared with them.
 	IsSharedWithEveryone *bool `protobuf:"varint,33,opt,name=is_shared_with_everyone,proto3,oneof" json:"is_shared_with_everyone,omitempty"`
-	// Whether the opportunity stays open when all positions are filled.
-	IsContinuousOpening   *bool                   `protobuf:"varint,34,opt,name=is_continuous_opening,proto3,oneof" json:"is_continuous_opening,omitempty"`
-	IsBudgeted            *bool                   `protobuf:"varint,35,opt,name=is_budgeted,proto3,oneof" json:"is_budgeted,omitempty"`
-	StaffingPlanImpact    string                  `protobuf:"bytes,36,opt,name=staffing_plan_impact,proto3" json:"staffing_plan_impact,omitempty"`
-	Priority              string                  `protobuf:"bytes,37,opt,name=priority,proto3" json:"priority,omitempty"`
-	OpeningReason         string                  `protobuf:"bytes,38,opt,name=opening_reason,proto3" json:"opening_reason,omitempty"`
-	InternalNotes         string                  `protobuf:"bytes,39,opt,name=internal_notes,proto3" json:"internal_notes,omitempty"`
-	Incumbent             *Incumbent              `protobuf:"bytes,40,opt,name=incumbent,proto3" json:"incumbent,omitempty"`
+	// Whether the opportunity stays open when all positions are filled, and takes more
+	// hires. The default is false.
+	IsContinuousOpening *bool `protobuf:"varint,34,opt,name=is_continuous_opening,proto3,oneof" json:"is_continuous_opening,omitempty"`
+	// Whether the budget has the position. The default is false. Stored and returned,
+	// without an effect.
+	IsBudgeted *bool `protobuf:"varint,35,opt,name=is_budgeted,proto3,oneof" json:"is_budgeted,omitempty"`
+	// How the position changes the staffing plan, at most 255 characters. Stored and
+	// returned, without an effect.
+	StaffingPlanImpact string `protobuf:"bytes,36,opt,name=staffing_plan_impact,proto3" json:"staffing_plan_impact,omitempty"`
+	// The urgency in words of the client, at most 50 characters. Stored and returned,
+	// without an effect.
+	Priority string `protobuf:"bytes,37,opt,name=priority,proto3" json:"priority,omitempty"`
+	// The reason for the opening, at most 255 characters. Stored and returned, without an
+	// effect.
+	OpeningReason string `protobuf:"bytes,38,opt,name=opening_reason,proto3" json:"opening_reason,omitempty"`
+	// Remarks for recruiters, at most 4,000 characters. Stored and returned, without an
+	// effect.
+	InternalNotes string `protobuf:"bytes,39,opt,name=internal_notes,proto3" json:"internal_notes,omitempty"`
+	// The employee who leaves the position. Stored and returned, without an effect.
+	Incumbent *Incumbent `protobuf:"bytes,40,opt,name=incumbent,proto3" json:"incumbent,omitempty"`
+	// Remarks that justify the opening. Stored and returned, without an effect.
 	JustificationComments []*JustificationComment `protobuf:"bytes,41,rep,name=justification_comments,proto3" json:"justification_comments,omitempty"`
-	OrgUnitGroups         []*OrgUnitGroup         `protobuf:"bytes,42,rep,name=org_unit_groups,proto3" json:"org_unit_groups,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// The parts of the organization that hire. If there is only one group, hires take their
+	// organization levels from it.
+	OrgUnitGroups []*OrgUnitGroup `protobuf:"bytes,42,rep,name=org_unit_groups,proto3" json:"org_unit_groups,omitempty"`
+	// Links to related resources. Ignored in requests.
 	Links []*Link `protobuf:"bytes,43,rep,name=links,proto3" json:"links,omitempty"`
-	// Own: whether the opportunity is deleted. It then has no other property than its id and updated_at.
+	// Whether the opportunity is deleted. It then has only its id and updated_at. Ignored
+	// in requests. An addition to the reference product.
 	IsDeleted     bool `protobuf:"varint,44,opt,name=is_deleted,proto3" json:"is_deleted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -639,12 +693,16 @@ func (x *Opportunity) GetIsDeleted() bool {
 	return false
 }
 
+// OpportunityDescription has the texts about a position.
 type OpportunityDescription struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Brief    *Audiences             `protobuf:"bytes,1,opt,name=brief,proto3" json:"brief,omitempty"`
-	Detailed *Audiences             `protobuf:"bytes,2,opt,name=detailed,proto3" json:"detailed,omitempty"`
-	// The statement of equal opportunities, and the one of the pay, in each language.
-	EoeText             map[string]string `protobuf:"bytes,3,rep,name=eoe_text,proto3" json:"eoe_text,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The short texts, which job boards show.
+	Brief *Audiences `protobuf:"bytes,1,opt,name=brief,proto3" json:"brief,omitempty"`
+	// The long texts.
+	Detailed *Audiences `protobuf:"bytes,2,opt,name=detailed,proto3" json:"detailed,omitempty"`
+	// The statement of equal opportunities, in each language.
+	EoeText map[string]string `protobuf:"bytes,3,rep,name=eoe_text,proto3" json:"eoe_text,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The statement about the pay, in each language.
 	PayTransparencyText map[string]string `protobuf:"bytes,4,rep,name=pay_transparency_text,proto3" json:"pay_transparency_text,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -711,8 +769,9 @@ func (x *OpportunityDescription) GetPayTransparencyText() map[string]string {
 // Audiences are the texts for employees and for the public.
 type Audiences struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The text for employees, and the one for the public, in each language.
-	Internal      map[string]string `protobuf:"bytes,1,rep,name=internal,proto3" json:"internal,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The text for employees, in each language.
+	Internal map[string]string `protobuf:"bytes,1,rep,name=internal,proto3" json:"internal,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The text for the public, in each language.
 	External      map[string]string `protobuf:"bytes,2,rep,name=external,proto3" json:"external,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -762,6 +821,7 @@ func (x *Audiences) GetExternal() map[string]string {
 	return nil
 }
 
+// OpportunityLocale is a language.
 type OpportunityLocale struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A language such as en_us.
@@ -807,14 +867,18 @@ func (x *OpportunityLocale) GetCode() string {
 	return ""
 }
 
+// OpportunityCompensation is the pay of a position.
 type OpportunityCompensation struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	IsFulltime *bool                  `protobuf:"varint,1,opt,name=is_fulltime,proto3,oneof" json:"is_fulltime,omitempty"`
-	IsSalaried *bool                  `protobuf:"varint,2,opt,name=is_salaried,proto3,oneof" json:"is_salaried,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the position is full-time.
+	IsFulltime *bool `protobuf:"varint,1,opt,name=is_fulltime,proto3,oneof" json:"is_fulltime,omitempty"`
+	// Whether pay_rate is for a year, instead of for an hour.
+	IsSalaried *bool `protobuf:"varint,2,opt,name=is_salaried,proto3,oneof" json:"is_salaried,omitempty"`
 	// The pay for an hour or, if is_salaried, for a year.
 	PayRate *float64 `protobuf:"fixed64,3,opt,name=pay_rate,proto3,oneof" json:"pay_rate,omitempty"`
-	// Whether applicants see the pay.
-	Shown         *bool     `protobuf:"varint,4,opt,name=shown,proto3,oneof" json:"shown,omitempty"`
+	// Whether applicants may see the pay. Stored and returned, without an effect.
+	Shown *bool `protobuf:"varint,4,opt,name=shown,proto3,oneof" json:"shown,omitempty"`
+	// The currency of the pay.
 	Currency      *Currency `protobuf:"bytes,5,opt,name=currency,proto3" json:"currency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -885,6 +949,7 @@ func (x *OpportunityCompensation) GetCurrency() *Currency {
 	return nil
 }
 
+// Currency is a currency.
 type Currency struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A code of ISO 4217, such as USD.
@@ -930,9 +995,10 @@ func (x *Currency) GetCode() string {
 	return ""
 }
 
+// OpportunityJob names a job of the business structure.
 type OpportunityJob struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The code of a job of the business structure.
+	// The code of a job that exists today.
 	Code          string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -975,9 +1041,11 @@ func (x *OpportunityJob) GetCode() string {
 	return ""
 }
 
+// OpportunityJobFamily is a group of jobs.
 type OpportunityJobFamily struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name, at most 100 characters. Stored and returned, without an effect.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1024,10 +1092,14 @@ type OpportunityJobBoard struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of a job board.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Whether employees, and whether the public see the opportunity on the board. Requests need not have them.
+	// True if employees see the opportunity on the board; otherwise absent. Ignored in
+	// requests.
 	IsPublishedInternal bool `protobuf:"varint,2,opt,name=is_published_internal,proto3" json:"is_published_internal,omitempty"`
+	// True if the public sees the opportunity on the board; otherwise absent. Ignored in
+	// requests.
 	IsPublishedExternal bool `protobuf:"varint,3,opt,name=is_published_external,proto3" json:"is_published_external,omitempty"`
-	// The address of the form for applications.
+	// The address of the form for applications, which begins with https://. Postings of the
+	// board have it.
 	RecruitingApplyUrl string `protobuf:"bytes,4,opt,name=recruiting_apply_url,proto3" json:"recruiting_apply_url,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -1091,12 +1163,14 @@ func (x *OpportunityJobBoard) GetRecruitingApplyUrl() string {
 	return ""
 }
 
+// HeadCount counts the positions of an opportunity.
 type HeadCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number of positions. The default is 1.
+	// The number of positions, 1 to 100,000. The default is 1.
 	Max *int32 `protobuf:"varint,1,opt,name=max,proto3,oneof" json:"max,omitempty"`
-	// The number of hires, and of open positions. Requests need not have them.
-	Hired         *int32 `protobuf:"varint,2,opt,name=hired,proto3,oneof" json:"hired,omitempty"`
+	// The number of hires. Ignored in requests.
+	Hired *int32 `protobuf:"varint,2,opt,name=hired,proto3,oneof" json:"hired,omitempty"`
+	// The number of open positions. Ignored in requests.
 	Remaining     *int32 `protobuf:"varint,3,opt,name=remaining,proto3,oneof" json:"remaining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1153,11 +1227,15 @@ func (x *HeadCount) GetRemaining() int32 {
 	return 0
 }
 
+// OpportunityFullTimeEquivalent counts the full-time equivalents of an opportunity. They
+// do not limit its hires.
 type OpportunityFullTimeEquivalent struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Budgeted *float64               `protobuf:"fixed64,1,opt,name=budgeted,proto3,oneof" json:"budgeted,omitempty"`
-	// The full-time equivalents of the hires, and the open ones. Requests need not have them.
-	Filled        *float64 `protobuf:"fixed64,2,opt,name=filled,proto3,oneof" json:"filled,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The planned full-time equivalents. The default is 0.
+	Budgeted *float64 `protobuf:"fixed64,1,opt,name=budgeted,proto3,oneof" json:"budgeted,omitempty"`
+	// The full-time equivalents of the hires. Ignored in requests.
+	Filled *float64 `protobuf:"fixed64,2,opt,name=filled,proto3,oneof" json:"filled,omitempty"`
+	// The planned full-time equivalents that are not filled. Ignored in requests.
 	Remaining     *float64 `protobuf:"fixed64,3,opt,name=remaining,proto3,oneof" json:"remaining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1217,12 +1295,15 @@ func (x *OpportunityFullTimeEquivalent) GetRemaining() float64 {
 // SkillCriterion is a skill that the job needs.
 type SkillCriterion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Skill *SkillName             `protobuf:"bytes,1,opt,name=skill,proto3" json:"skill,omitempty"`
-	// The lowest level.
+	// The skill.
+	Skill *SkillName `protobuf:"bytes,1,opt,name=skill,proto3" json:"skill,omitempty"`
+	// The lowest level, by id or name. Responses have the id.
 	ProficiencyLevel *Ref `protobuf:"bytes,2,opt,name=proficiency_level,proto3" json:"proficiency_level,omitempty"`
-	IsRequired       bool `protobuf:"varint,3,opt,name=is_required,proto3" json:"is_required,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether candidates must have the skill. The default is false; responses have it only
+	// if it is true.
+	IsRequired    bool `protobuf:"varint,3,opt,name=is_required,proto3" json:"is_required,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SkillCriterion) Reset() {
@@ -1276,9 +1357,11 @@ func (x *SkillCriterion) GetIsRequired() bool {
 	return false
 }
 
+// SkillName names a skill.
 type SkillName struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name, at most 100 characters.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1322,11 +1405,14 @@ func (x *SkillName) GetName() string {
 
 // WorkExperienceCriterion is experience that the job needs.
 type WorkExperienceCriterion struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	JobTitle string                 `protobuf:"bytes,1,opt,name=job_title,proto3" json:"job_title,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The former position, at most 100 characters.
+	JobTitle string `protobuf:"bytes,1,opt,name=job_title,proto3" json:"job_title,omitempty"`
 	// The lowest number of years.
-	Years         *float64 `protobuf:"fixed64,2,opt,name=years,proto3,oneof" json:"years,omitempty"`
-	IsRequired    bool     `protobuf:"varint,3,opt,name=is_required,proto3" json:"is_required,omitempty"`
+	Years *float64 `protobuf:"fixed64,2,opt,name=years,proto3,oneof" json:"years,omitempty"`
+	// Whether candidates must have the experience. The default is false; responses have it
+	// only if it is true.
+	IsRequired    bool `protobuf:"varint,3,opt,name=is_required,proto3" json:"is_required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1384,10 +1470,14 @@ func (x *WorkExperienceCriterion) GetIsRequired() bool {
 
 // EducationCriterion is a degree that the job needs.
 type EducationCriterion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Degree        string                 `protobuf:"bytes,1,opt,name=degree,proto3" json:"degree,omitempty"`
-	FieldOfStudy  *Ref                   `protobuf:"bytes,2,opt,name=field_of_study,proto3" json:"field_of_study,omitempty"`
-	IsRequired    bool                   `protobuf:"varint,3,opt,name=is_required,proto3" json:"is_required,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The degree, at most 100 characters.
+	Degree string `protobuf:"bytes,1,opt,name=degree,proto3" json:"degree,omitempty"`
+	// The field of study, by id or name. Responses have the id.
+	FieldOfStudy *Ref `protobuf:"bytes,2,opt,name=field_of_study,proto3" json:"field_of_study,omitempty"`
+	// Whether candidates must have the degree. The default is false; responses have it only
+	// if it is true.
+	IsRequired    bool `protobuf:"varint,3,opt,name=is_required,proto3" json:"is_required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1445,9 +1535,12 @@ func (x *EducationCriterion) GetIsRequired() bool {
 
 // LicenseCriterion is a license that the job needs.
 type LicenseCriterion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	License       *LicenseName           `protobuf:"bytes,1,opt,name=license,proto3" json:"license,omitempty"`
-	IsRequired    bool                   `protobuf:"varint,2,opt,name=is_required,proto3" json:"is_required,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The license.
+	License *LicenseName `protobuf:"bytes,1,opt,name=license,proto3" json:"license,omitempty"`
+	// Whether candidates must have the license. The default is false; responses have it
+	// only if it is true.
+	IsRequired    bool `protobuf:"varint,2,opt,name=is_required,proto3" json:"is_required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1496,9 +1589,11 @@ func (x *LicenseCriterion) GetIsRequired() bool {
 	return false
 }
 
+// LicenseName names a license.
 type LicenseName struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name, at most 100 characters.
+	Name          string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1540,10 +1635,14 @@ func (x *LicenseName) GetName() string {
 	return ""
 }
 
+// BehaviorCriterion is a behavior that the job needs.
 type BehaviorCriterion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Behavior      *Ref                   `protobuf:"bytes,1,opt,name=behavior,proto3" json:"behavior,omitempty"`
-	IsRequired    bool                   `protobuf:"varint,2,opt,name=is_required,proto3" json:"is_required,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The behavior, by id or name. Responses have the id.
+	Behavior *Ref `protobuf:"bytes,1,opt,name=behavior,proto3" json:"behavior,omitempty"`
+	// Whether candidates must have the behavior. The default is false; responses have it
+	// only if it is true.
+	IsRequired    bool `protobuf:"varint,2,opt,name=is_required,proto3" json:"is_required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1592,10 +1691,14 @@ func (x *BehaviorCriterion) GetIsRequired() bool {
 	return false
 }
 
+// MotivationCriterion is a motivation that the job needs.
 type MotivationCriterion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Motivation    *Ref                   `protobuf:"bytes,1,opt,name=motivation,proto3" json:"motivation,omitempty"`
-	IsRequired    bool                   `protobuf:"varint,2,opt,name=is_required,proto3" json:"is_required,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The motivation, by id or name. Responses have the id.
+	Motivation *Ref `protobuf:"bytes,1,opt,name=motivation,proto3" json:"motivation,omitempty"`
+	// Whether candidates must have the motivation. The default is false; responses have it
+	// only if it is true.
+	IsRequired    bool `protobuf:"varint,2,opt,name=is_required,proto3" json:"is_required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1646,10 +1749,13 @@ func (x *MotivationCriterion) GetIsRequired() bool {
 
 // Incumbent is the employee who leaves the position.
 type Incumbent struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	FirstName     string                 `protobuf:"bytes,1,opt,name=first_name,proto3" json:"first_name,omitempty"`
-	LastName      string                 `protobuf:"bytes,2,opt,name=last_name,proto3" json:"last_name,omitempty"`
-	LastDayWorked string                 `protobuf:"bytes,3,opt,name=last_day_worked,proto3" json:"last_day_worked,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first name of the employee, at most 100 characters.
+	FirstName string `protobuf:"bytes,1,opt,name=first_name,proto3" json:"first_name,omitempty"`
+	// The last name of the employee, at most 100 characters.
+	LastName string `protobuf:"bytes,2,opt,name=last_name,proto3" json:"last_name,omitempty"`
+	// The last day of work of the employee, YYYY-MM-DD.
+	LastDayWorked string `protobuf:"bytes,3,opt,name=last_day_worked,proto3" json:"last_day_worked,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1705,9 +1811,11 @@ func (x *Incumbent) GetLastDayWorked() string {
 	return ""
 }
 
+// JustificationComment is a remark that justifies an opening.
 type JustificationComment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Comment       string                 `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The remark, at most 4,000 characters.
+	Comment       string `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1749,9 +1857,11 @@ func (x *JustificationComment) GetComment() string {
 	return ""
 }
 
+// OrgUnitGroup is a part of the organization, by its units of several levels.
 type OrgUnitGroup struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OrgUnits      []*Ref                 `protobuf:"bytes,1,rep,name=org_units,proto3" json:"org_units,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The organizational units, by id or name. Responses have the ids.
+	OrgUnits      []*Ref `protobuf:"bytes,1,rep,name=org_units,proto3" json:"org_units,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1837,19 +1947,22 @@ func (x *CountryQuestionList) GetItems() []*CountryQuestion {
 	return nil
 }
 
-// CountryQuestion is a question that the law of a country makes necessary. The body is own.
+// CountryQuestion is a question that the law of a country makes necessary. The properties
+// are additions to the reference product.
 type CountryQuestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which is the same for all opportunities and tenants.
+	// The GUID of the question, which is the same for all opportunities and tenants.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The code of the country in ISO 3166, with two letters.
 	Country string `protobuf:"bytes,2,opt,name=country,proto3" json:"country,omitempty"`
 	// The question in each language.
 	Question map[string]string `protobuf:"bytes,3,rep,name=question,proto3" json:"question,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// MultipleChoice.
-	Type          string   `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
-	Choices       []string `protobuf:"bytes,5,rep,name=choices,proto3" json:"choices,omitempty"`
-	IsRequired    bool     `protobuf:"varint,6,opt,name=is_required,proto3" json:"is_required,omitempty"`
+	// The type of the question, always MultipleChoice.
+	Type string `protobuf:"bytes,4,opt,name=type,proto3" json:"type,omitempty"`
+	// The possible answers, in English.
+	Choices []string `protobuf:"bytes,5,rep,name=choices,proto3" json:"choices,omitempty"`
+	// Whether applications must answer the question. Always true.
+	IsRequired    bool `protobuf:"varint,6,opt,name=is_required,proto3" json:"is_required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1970,26 +2083,30 @@ func (x *ScreeningQuestionList) GetItems() []*ScreeningQuestion {
 	return nil
 }
 
-// ScreeningQuestion is a question to applicants. The body is own.
+// ScreeningQuestion is a question to applicants. The properties are additions to the
+// reference product.
 type ScreeningQuestion struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the question, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The question in each language.
+	// The question in each language, at least one.
 	Question map[string]string `protobuf:"bytes,2,rep,name=question,proto3" json:"question,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// MultipleChoice, Numeric or Text.
+	// The type of the answers.
 	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
-	// The possible answers of a question with the type MultipleChoice, at least two. The language of the
-	// questions is theirs too.
+	// The possible answers, in the language of the question. A question with the type
+	// MultipleChoice needs at least two; others have none.
 	Choices []string `protobuf:"bytes,4,rep,name=choices,proto3" json:"choices,omitempty"`
-	// Whether applications must answer the question.
+	// Whether applications must answer the question. The default is false; responses have
+	// it only if it is true.
 	IsRequired bool `protobuf:"varint,5,opt,name=is_required,proto3" json:"is_required,omitempty"`
-	// Whether new applications answer the question. Requests need not have it.
+	// Whether new applications answer the question. Ignored in requests; the operation that
+	// deactivates a question changes it.
 	IsActive *bool `protobuf:"varint,6,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,7,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,8,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,9,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2203,13 +2320,15 @@ func (x *UpdateScreeningQuestionRequest) GetBody() *ScreeningQuestion {
 	return nil
 }
 
+// DeactivateScreeningQuestionRequest keeps new applications from answering a question.
 type DeactivateScreeningQuestionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the opportunity.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The GUID of the question.
 	QuestionId string `protobuf:"bytes,2,opt,name=question_id,proto3" json:"question_id,omitempty"`
-	// False, which is the default. A question cannot be activated again.
+	// False, which is the default. True is refused, because a question cannot be activated
+	// again.
 	IsActive      *bool `protobuf:"varint,3,opt,name=is_active,proto3,oneof" json:"is_active,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2310,23 +2429,26 @@ func (x *OpportunityAssessmentList) GetItems() []*OpportunityAssessment {
 	return nil
 }
 
-// OpportunityAssessment is an assessment that the candidates of an opportunity take. The body is own.
+// OpportunityAssessment is an assessment that the candidates of an opportunity take. The
+// properties are additions to the reference product.
 type OpportunityAssessment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID, which the product gives.
+	// The GUID of the assessment, given by the server. Ignored in requests.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The name, which is unique in the opportunity in any case.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// The vendor of the assessment.
 	Provider string `protobuf:"bytes,3,opt,name=provider,proto3" json:"provider,omitempty"`
-	// The address of the assessment, with https.
+	// The address of the assessment, which begins with https://.
 	Url string `protobuf:"bytes,4,opt,name=url,proto3" json:"url,omitempty"`
-	// Whether candidates must take the assessment.
+	// Whether candidates must take the assessment. The default is false; responses have it
+	// only if it is true. Stored and returned, without an effect.
 	IsRequired bool `protobuf:"varint,5,opt,name=is_required,proto3" json:"is_required,omitempty"`
-	// The times of the creation and of the last change, in UTC. Requests need not have them.
+	// The time of the creation, in UTC. Ignored in requests.
 	CreatedAt string `protobuf:"bytes,6,opt,name=created_at,proto3" json:"created_at,omitempty"`
+	// The time of the last change, in UTC. Ignored in requests.
 	UpdatedAt string `protobuf:"bytes,7,opt,name=updated_at,proto3" json:"updated_at,omitempty"`
-	// Links to related resources. Requests need not have them.
+	// Links to related resources. Ignored in requests.
 	Links         []*Link `protobuf:"bytes,8,rep,name=links,proto3" json:"links,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2631,12 +2753,13 @@ func (x *OpportunityRecruiterList) GetItems() []*OpportunityRecruiter {
 	return nil
 }
 
-// OpportunityRecruiter is a recruiter that an opportunity is shared with. The body is own.
+// OpportunityRecruiter is a recruiter that an opportunity is shared with. The properties
+// are additions to the reference product.
 type OpportunityRecruiter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The GUID of the person.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// The time of the sharing, in UTC. Requests need not have it.
+	// The time of the sharing, in UTC. Ignored in requests.
 	SharedAt      string `protobuf:"bytes,2,opt,name=shared_at,proto3" json:"shared_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2755,7 +2878,7 @@ const file_rotaloom_recruiting_v1_opportunity_proto_rawDesc = "" +
 	"\x15GetOpportunityRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"2\n" +
 	"\x18ChangeOpportunityRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"\xf1\x1b\n" +
+	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\"\x91\x1c\n" +
 	"\vOpportunity\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12C\n" +
 	"\x12requisition_number\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50303R\x12requisition_number\x12r\n" +
@@ -2772,8 +2895,8 @@ const file_rotaloom_recruiting_v1_opportunity_proto_rawDesc = "" +
 	"\vclosed_date\x18\b \x01(\tR\vclosed_date\x124\n" +
 	"\x11target_start_date\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x11target_start_date\x12Q\n" +
 	"\x0edefault_locale\x18\n" +
-	" \x01(\v2).rotaloom.recruiting.v1.OpportunityLocaleR\x0edefault_locale\x12\x16\n" +
-	"\x06status\x18\v \x01(\tR\x06status\x12S\n" +
+	" \x01(\v2).rotaloom.recruiting.v1.OpportunityLocaleR\x0edefault_locale\x126\n" +
+	"\x06status\x18\v \x01(\tB\x1e\xa2\xbb\x18\x1ab\x05Draftb\tPublishedb\x06ClosedR\x06status\x12S\n" +
 	"\fcompensation\x18\f \x01(\v2/.rotaloom.recruiting.v1.OpportunityCompensationR\fcompensation\x128\n" +
 	"\x03job\x18\r \x01(\v2&.rotaloom.recruiting.v1.OpportunityJobR\x03job\x12L\n" +
 	"\n" +
@@ -2875,13 +2998,13 @@ const file_rotaloom_recruiting_v1_opportunity_proto_rawDesc = "" +
 	"\t_pay_rateB\b\n" +
 	"\x06_shown\"3\n" +
 	"\bCurrency\x12'\n" +
-	"\x04code\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b\x03\x12\tWRL-50303R\x04code\":\n" +
-	"\x0eOpportunityJob\x12(\n" +
-	"\x04code\x18\x01 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xfa\x01\x12\tWRL-50303R\x04code\"?\n" +
+	"\x04code\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b\x03\x12\tWRL-50303R\x04code\"<\n" +
+	"\x0eOpportunityJob\x12*\n" +
+	"\x04code\x18\x01 \x01(\tB\x16\xa2\xbb\x18\x122\x0e\b\xfa\x01\x12\tWRL-50303h\x01R\x04code\"?\n" +
 	"\x14OpportunityJobFamily\x12'\n" +
-	"\x04name\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50303R\x04name\"\xe3\x01\n" +
-	"\x13OpportunityJobBoard\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x124\n" +
+	"\x04name\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50303R\x04name\"\xe5\x01\n" +
+	"\x13OpportunityJobBoard\x12\x18\n" +
+	"\x02id\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\ah\x01R\x02id\x124\n" +
 	"\x15is_published_internal\x18\x02 \x01(\bR\x15is_published_internal\x124\n" +
 	"\x15is_published_external\x18\x03 \x01(\bR\x15is_published_external\x12H\n" +
 	"\x14recruiting_apply_url\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50303R\x14recruiting_apply_url\"\xa5\x01\n" +
@@ -2942,12 +3065,12 @@ const file_rotaloom_recruiting_v1_opportunity_proto_rawDesc = "" +
 	"\x18\b2\x12\tWFP-90003J\torg_unitsR\torg_units\"a\n" +
 	"\x13CountryQuestionList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.recruiting.v1.CountryQuestionR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x9b\x02\n" +
+	"\x05items\"\xb1\x02\n" +
 	"\x0fCountryQuestion\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x18\n" +
 	"\acountry\x18\x02 \x01(\tR\acountry\x12Q\n" +
-	"\bquestion\x18\x03 \x03(\v25.rotaloom.recruiting.v1.CountryQuestion.QuestionEntryR\bquestion\x12\x12\n" +
-	"\x04type\x18\x04 \x01(\tR\x04type\x12\x18\n" +
+	"\bquestion\x18\x03 \x03(\v25.rotaloom.recruiting.v1.CountryQuestion.QuestionEntryR\bquestion\x12(\n" +
+	"\x04type\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x10b\x0eMultipleChoiceR\x04type\x12\x18\n" +
 	"\achoices\x18\x05 \x03(\tR\achoices\x12 \n" +
 	"\vis_required\x18\x06 \x01(\bR\vis_required\x1a;\n" +
 	"\rQuestionEntry\x12\x10\n" +
@@ -2955,12 +3078,12 @@ const file_rotaloom_recruiting_v1_opportunity_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"e\n" +
 	"\x15ScreeningQuestionList\x12?\n" +
 	"\x05items\x18\x01 \x03(\v2).rotaloom.recruiting.v1.ScreeningQuestionR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xb8\x04\n" +
+	"\x05items\"\xdb\x04\n" +
 	"\x11ScreeningQuestion\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12\x81\x01\n" +
-	"\bquestion\x18\x02 \x03(\v27.rotaloom.recruiting.v1.ScreeningQuestion.QuestionEntryB,\xa2\xbb\x18(\n" +
-	"\x14\b\x14\x12\tWFP-90003J\x05texts2\x0e\b\xe8\a\x12\tWRL-50303H\x04R\bquestion\x12'\n" +
-	"\x04type\x18\x03 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b2\x12\tWRL-50303R\x04type\x12F\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x83\x01\n" +
+	"\bquestion\x18\x02 \x03(\v27.rotaloom.recruiting.v1.ScreeningQuestion.QuestionEntryB.\xa2\xbb\x18*\n" +
+	"\x14\b\x14\x12\tWFP-90003J\x05texts2\x0e\b\xe8\a\x12\tWRL-50303H\x04h\x01R\bquestion\x12H\n" +
+	"\x04type\x18\x03 \x01(\tB4\xa2\xbb\x1802\r\b2\x12\tWRL-50303b\x0eMultipleChoiceb\aNumericb\x04Texth\x01R\x04type\x12F\n" +
 	"\achoices\x18\x04 \x03(\tB,\xa2\xbb\x18(\n" +
 	"\x16\b2\x12\tWFP-90003J\achoices2\x0e\b\xfa\x01\x12\tWRL-50303R\achoices\x12 \n" +
 	"\vis_required\x18\x05 \x01(\bR\vis_required\x12!\n" +
@@ -2994,10 +3117,10 @@ const file_rotaloom_recruiting_v1_opportunity_proto_rawDesc = "" +
 	"_is_active\"m\n" +
 	"\x19OpportunityAssessmentList\x12C\n" +
 	"\x05items\x18\x01 \x03(\v2-.rotaloom.recruiting.v1.OpportunityAssessmentR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xdb\x02\n" +
+	"\x05items\"\xdd\x02\n" +
 	"\x15OpportunityAssessment\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
-	"\x04name\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50303R\x04name\x12/\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12)\n" +
+	"\x04name\x18\x02 \x01(\tB\x15\xa2\xbb\x18\x112\r\bd\x12\tWRL-50303h\x01R\x04name\x12/\n" +
 	"\bprovider\x18\x03 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-50303R\bprovider\x12&\n" +
 	"\x03url\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xd0\x0f\x12\tWRL-50303R\x03url\x12 \n" +
 	"\vis_required\x18\x05 \x01(\bR\vis_required\x12\x1e\n" +
@@ -3022,9 +3145,9 @@ const file_rotaloom_recruiting_v1_opportunity_proto_rawDesc = "" +
 	"\x04body\x18\x03 \x01(\v2-.rotaloom.recruiting.v1.OpportunityAssessmentR\x04body\"k\n" +
 	"\x18OpportunityRecruiterList\x12B\n" +
 	"\x05items\x18\x01 \x03(\v2,.rotaloom.recruiting.v1.OpportunityRecruiterR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"L\n" +
-	"\x14OpportunityRecruiter\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12\x1c\n" +
+	"\x05items\"N\n" +
+	"\x14OpportunityRecruiter\x12\x18\n" +
+	"\x02id\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\ah\x01R\x02id\x12\x1c\n" +
 	"\tshared_at\x18\x02 \x01(\tR\tshared_at\"s\n" +
 	"\x17ShareOpportunityRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\aR\x02id\x12@\n" +

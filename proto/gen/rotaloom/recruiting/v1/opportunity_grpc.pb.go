@@ -60,39 +60,53 @@ type OpportunityServiceClient interface {
 	// Creates an opportunity with the status Draft. The job code, the persons and the referenced configuration
 	// must exist.
 	CreateOpportunity(ctx context.Context, in *Opportunity, opts ...grpc.CallOption) (*Opportunity, error)
-	// Retrieves one opportunity.
+	// Retrieves one opportunity. Callers with restricted rows see it if it names them, is
+	// shared with them, or is shared with everyone.
 	GetOpportunity(ctx context.Context, in *GetOpportunityRequest, opts ...grpc.CallOption) (*Opportunity, error)
-	// Retrieves the questions that the countries of the physical locations of an opportunity need, such as
-	// the right to work.
+	// Retrieves the questions that the countries of the physical locations of an
+	// opportunity need, such as the right to work. The product has questions for Canada,
+	// Germany, the United Kingdom and the United States.
 	ListCountryQuestions(ctx context.Context, in *GetOpportunityRequest, opts ...grpc.CallOption) (*CountryQuestionList, error)
 	// Publishes a draft on its job boards. The request is refused if the opportunity lacks a title, a brief
 	// description, a job code, a recruiting process or a job board.
 	PublishOpportunity(ctx context.Context, in *ChangeOpportunityRequest, opts ...grpc.CallOption) (*Opportunity, error)
-	// Closes a published opportunity, and removes it from its job boards.
+	// Closes a published opportunity, and removes it from its job boards. A closed
+	// opportunity cannot be opened again.
 	CloseOpportunity(ctx context.Context, in *ChangeOpportunityRequest, opts ...grpc.CallOption) (*Opportunity, error)
-	// Sets the published date of a published opportunity to the present.
+	// Sets the published date of a published opportunity to the present. Postings on its
+	// job boards then have that date.
 	RefreshOpportunity(ctx context.Context, in *ChangeOpportunityRequest, opts ...grpc.CallOption) (*Opportunity, error)
-	// Retrieves the screening questions of an opportunity in the order of their creation, also the inactive ones.
+	// Retrieves the screening questions of an opportunity in the order of their creation,
+	// also the inactive ones. New applications answer the active ones.
 	ListScreeningQuestions(ctx context.Context, in *GetOpportunityRequest, opts ...grpc.CallOption) (*ScreeningQuestionList, error)
-	// Adds a screening question to an opportunity that is not closed.
+	// Adds a screening question to an opportunity that is not closed. Applications that
+	// exist do not need an answer.
 	CreateScreeningQuestion(ctx context.Context, in *CreateScreeningQuestionRequest, opts ...grpc.CallOption) (*ScreeningQuestion, error)
-	// Replaces a screening question that no application has answered.
+	// Replaces a screening question that no application has answered. The request is
+	// refused if the opportunity is closed.
 	UpdateScreeningQuestion(ctx context.Context, in *UpdateScreeningQuestionRequest, opts ...grpc.CallOption) (*ScreeningQuestion, error)
 	// Deactivates a screening question: new applications do not answer it. Given answers stay.
 	DeactivateScreeningQuestion(ctx context.Context, in *DeactivateScreeningQuestionRequest, opts ...grpc.CallOption) (*ScreeningQuestion, error)
-	// Retrieves the assessments of an opportunity in the order of their creation.
+	// Retrieves the assessments of an opportunity in the order of their creation. The list
+	// is not paged.
 	ListOpportunityAssessments(ctx context.Context, in *GetOpportunityRequest, opts ...grpc.CallOption) (*OpportunityAssessmentList, error)
-	// Adds an assessment to an opportunity that is not closed.
+	// Adds an assessment to an opportunity that is not closed. A name that another
+	// assessment of the opportunity has is refused.
 	CreateOpportunityAssessment(ctx context.Context, in *CreateOpportunityAssessmentRequest, opts ...grpc.CallOption) (*OpportunityAssessment, error)
-	// Retrieves one assessment of an opportunity.
+	// Retrieves one assessment of an opportunity. The path names the opportunity and the
+	// assessment.
 	GetOpportunityAssessment(ctx context.Context, in *OpportunityAssessmentRequest, opts ...grpc.CallOption) (*OpportunityAssessment, error)
-	// Replaces an assessment of an opportunity.
+	// Replaces an assessment of an opportunity. The request is refused if the opportunity
+	// is closed.
 	UpdateOpportunityAssessment(ctx context.Context, in *UpdateOpportunityAssessmentRequest, opts ...grpc.CallOption) (*OpportunityAssessment, error)
-	// Deletes an assessment of an opportunity.
+	// Deletes an assessment of an opportunity. The request is refused if the opportunity is
+	// closed.
 	DeleteOpportunityAssessment(ctx context.Context, in *OpportunityAssessmentRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the recruiters that an opportunity is shared with, in the order of the sharing.
+	// Retrieves the recruiters that an opportunity is shared with, in the order of the
+	// sharing. The recruiter of the opportunity itself is not in the list.
 	ListOpportunityRecruiters(ctx context.Context, in *GetOpportunityRequest, opts ...grpc.CallOption) (*OpportunityRecruiterList, error)
-	// Shares an opportunity with a recruiter.
+	// Shares an opportunity with a recruiter. The recruiter then sees it and its
+	// applications.
 	ShareOpportunity(ctx context.Context, in *ShareOpportunityRequest, opts ...grpc.CallOption) (*OpportunityRecruiter, error)
 }
 
@@ -299,39 +313,53 @@ type OpportunityServiceServer interface {
 	// Creates an opportunity with the status Draft. The job code, the persons and the referenced configuration
 	// must exist.
 	CreateOpportunity(context.Context, *Opportunity) (*Opportunity, error)
-	// Retrieves one opportunity.
+	// Retrieves one opportunity. Callers with restricted rows see it if it names them, is
+	// shared with them, or is shared with everyone.
 	GetOpportunity(context.Context, *GetOpportunityRequest) (*Opportunity, error)
-	// Retrieves the questions that the countries of the physical locations of an opportunity need, such as
-	// the right to work.
+	// Retrieves the questions that the countries of the physical locations of an
+	// opportunity need, such as the right to work. The product has questions for Canada,
+	// Germany, the United Kingdom and the United States.
 	ListCountryQuestions(context.Context, *GetOpportunityRequest) (*CountryQuestionList, error)
 	// Publishes a draft on its job boards. The request is refused if the opportunity lacks a title, a brief
 	// description, a job code, a recruiting process or a job board.
 	PublishOpportunity(context.Context, *ChangeOpportunityRequest) (*Opportunity, error)
-	// Closes a published opportunity, and removes it from its job boards.
+	// Closes a published opportunity, and removes it from its job boards. A closed
+	// opportunity cannot be opened again.
 	CloseOpportunity(context.Context, *ChangeOpportunityRequest) (*Opportunity, error)
-	// Sets the published date of a published opportunity to the present.
+	// Sets the published date of a published opportunity to the present. Postings on its
+	// job boards then have that date.
 	RefreshOpportunity(context.Context, *ChangeOpportunityRequest) (*Opportunity, error)
-	// Retrieves the screening questions of an opportunity in the order of their creation, also the inactive ones.
+	// Retrieves the screening questions of an opportunity in the order of their creation,
+	// also the inactive ones. New applications answer the active ones.
 	ListScreeningQuestions(context.Context, *GetOpportunityRequest) (*ScreeningQuestionList, error)
-	// Adds a screening question to an opportunity that is not closed.
+	// Adds a screening question to an opportunity that is not closed. Applications that
+	// exist do not need an answer.
 	CreateScreeningQuestion(context.Context, *CreateScreeningQuestionRequest) (*ScreeningQuestion, error)
-	// Replaces a screening question that no application has answered.
+	// Replaces a screening question that no application has answered. The request is
+	// refused if the opportunity is closed.
 	UpdateScreeningQuestion(context.Context, *UpdateScreeningQuestionRequest) (*ScreeningQuestion, error)
 	// Deactivates a screening question: new applications do not answer it. Given answers stay.
 	DeactivateScreeningQuestion(context.Context, *DeactivateScreeningQuestionRequest) (*ScreeningQuestion, error)
-	// Retrieves the assessments of an opportunity in the order of their creation.
+	// Retrieves the assessments of an opportunity in the order of their creation. The list
+	// is not paged.
 	ListOpportunityAssessments(context.Context, *GetOpportunityRequest) (*OpportunityAssessmentList, error)
-	// Adds an assessment to an opportunity that is not closed.
+	// Adds an assessment to an opportunity that is not closed. A name that another
+	// assessment of the opportunity has is refused.
 	CreateOpportunityAssessment(context.Context, *CreateOpportunityAssessmentRequest) (*OpportunityAssessment, error)
-	// Retrieves one assessment of an opportunity.
+	// Retrieves one assessment of an opportunity. The path names the opportunity and the
+	// assessment.
 	GetOpportunityAssessment(context.Context, *OpportunityAssessmentRequest) (*OpportunityAssessment, error)
-	// Replaces an assessment of an opportunity.
+	// Replaces an assessment of an opportunity. The request is refused if the opportunity
+	// is closed.
 	UpdateOpportunityAssessment(context.Context, *UpdateOpportunityAssessmentRequest) (*OpportunityAssessment, error)
-	// Deletes an assessment of an opportunity.
+	// Deletes an assessment of an opportunity. The request is refused if the opportunity is
+	// closed.
 	DeleteOpportunityAssessment(context.Context, *OpportunityAssessmentRequest) (*emptypb.Empty, error)
-	// Retrieves the recruiters that an opportunity is shared with, in the order of the sharing.
+	// Retrieves the recruiters that an opportunity is shared with, in the order of the
+	// sharing. The recruiter of the opportunity itself is not in the list.
 	ListOpportunityRecruiters(context.Context, *GetOpportunityRequest) (*OpportunityRecruiterList, error)
-	// Shares an opportunity with a recruiter.
+	// Shares an opportunity with a recruiter. The recruiter then sees it and its
+	// applications.
 	ShareOpportunity(context.Context, *ShareOpportunityRequest) (*OpportunityRecruiter, error)
 	mustEmbedUnimplementedOpportunityServiceServer()
 }

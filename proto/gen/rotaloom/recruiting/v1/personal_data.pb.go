@@ -32,15 +32,21 @@ const (
 type CandidateExport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The candidate, with its lists.
-	Candidate        *Candidate             `protobuf:"bytes,1,opt,name=candidate,proto3" json:"candidate,omitempty"`
-	Comments         []*CandidateComment    `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
-	References       []*CandidateReference  `protobuf:"bytes,3,rep,name=references,proto3" json:"references,omitempty"`
-	Documents        []*Document            `protobuf:"bytes,4,rep,name=documents,proto3" json:"documents,omitempty"`
-	Assessments      []*CandidateAssessment `protobuf:"bytes,5,rep,name=assessments,proto3" json:"assessments,omitempty"`
-	BackgroundChecks []*BackgroundCheck     `protobuf:"bytes,6,rep,name=background_checks,proto3" json:"background_checks,omitempty"`
-	Applications     []*ApplicationExport   `protobuf:"bytes,7,rep,name=applications,proto3" json:"applications,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	Candidate *Candidate `protobuf:"bytes,1,opt,name=candidate,proto3" json:"candidate,omitempty"`
+	// The comments on the candidate.
+	Comments []*CandidateComment `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
+	// The references of the candidate.
+	References []*CandidateReference `protobuf:"bytes,3,rep,name=references,proto3" json:"references,omitempty"`
+	// The descriptions of the candidate's documents. Their links lead to the files.
+	Documents []*Document `protobuf:"bytes,4,rep,name=documents,proto3" json:"documents,omitempty"`
+	// The assessments of the candidate.
+	Assessments []*CandidateAssessment `protobuf:"bytes,5,rep,name=assessments,proto3" json:"assessments,omitempty"`
+	// The background checks of the candidate.
+	BackgroundChecks []*BackgroundCheck `protobuf:"bytes,6,rep,name=background_checks,proto3" json:"background_checks,omitempty"`
+	// The applications of the candidate, with all that belongs to them.
+	Applications  []*ApplicationExport `protobuf:"bytes,7,rep,name=applications,proto3" json:"applications,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CandidateExport) Reset() {
@@ -124,12 +130,17 @@ func (x *CandidateExport) GetApplications() []*ApplicationExport {
 
 // ApplicationExport is all that is stored about an application.
 type ApplicationExport struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Application       *Application           `protobuf:"bytes,1,opt,name=application,proto3" json:"application,omitempty"`
-	Comments          []*ApplicationComment  `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
-	DispositionEvents []*DispositionEvent    `protobuf:"bytes,3,rep,name=disposition_events,proto3" json:"disposition_events,omitempty"`
-	Documents         []*Document            `protobuf:"bytes,4,rep,name=documents,proto3" json:"documents,omitempty"`
-	Offers            []*OfferExport         `protobuf:"bytes,5,rep,name=offers,proto3" json:"offers,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The application.
+	Application *Application `protobuf:"bytes,1,opt,name=application,proto3" json:"application,omitempty"`
+	// The comments on the application.
+	Comments []*ApplicationComment `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
+	// The moves of the application along its recruiting process.
+	DispositionEvents []*DispositionEvent `protobuf:"bytes,3,rep,name=disposition_events,proto3" json:"disposition_events,omitempty"`
+	// The descriptions of the application's documents. Their links lead to the files.
+	Documents []*Document `protobuf:"bytes,4,rep,name=documents,proto3" json:"documents,omitempty"`
+	// The offers for the application, with their actions.
+	Offers []*OfferExport `protobuf:"bytes,5,rep,name=offers,proto3" json:"offers,omitempty"`
 	// The requests to vendors of background checks.
 	BackgroundCheckRequests []*BackgroundCheckRequest `protobuf:"bytes,6,rep,name=background_check_requests,proto3" json:"background_check_requests,omitempty"`
 	// The hires that are done. Their persons have more data, which the operations of persons show.
@@ -219,9 +230,11 @@ func (x *ApplicationExport) GetHires() []*Hire {
 
 // OfferExport is an offer with its actions.
 type OfferExport struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Offer         *Offer                 `protobuf:"bytes,1,opt,name=offer,proto3" json:"offer,omitempty"`
-	Actions       []*OfferAction         `protobuf:"bytes,2,rep,name=actions,proto3" json:"actions,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The offer.
+	Offer *Offer `protobuf:"bytes,1,opt,name=offer,proto3" json:"offer,omitempty"`
+	// The actions on the offer, oldest first.
+	Actions       []*OfferAction `protobuf:"bytes,2,rep,name=actions,proto3" json:"actions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -27,8 +27,11 @@ const (
 // Ref names an object of the configuration. Requests name it by its id or by its name.
 type Ref struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The GUID of the object. If a request has it, the name is not used.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the object, in any case. Requests without the id need it. Responses have
+	// it for steps, disposition reasons, applicant sources, prefixes and suffixes; other
+	// references have only the id.
 	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -81,7 +84,7 @@ func (x *Ref) GetName() string {
 // IdRef names a person, or an object without a name.
 type IdRef struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A GUID.
+	// The GUID of the object or person.
 	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

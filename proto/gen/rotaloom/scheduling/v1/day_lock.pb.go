@@ -27,8 +27,9 @@ const (
 )
 
 type ApplyCreateDayLocksRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ForEmployees  *DayLocksForEmployees  `protobuf:"bytes,1,opt,name=for_employees,json=forEmployees,proto3" json:"for_employees,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees and the days to lock.
+	ForEmployees  *DayLocksForEmployees `protobuf:"bytes,1,opt,name=for_employees,json=forEmployees,proto3" json:"for_employees,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -70,9 +71,11 @@ func (x *ApplyCreateDayLocksRequest) GetForEmployees() *DayLocksForEmployees {
 	return nil
 }
 
+// DayLocksForEmployees selects employees and the days to lock.
 type DayLocksForEmployees struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *DayLocksWhere         `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees and the days.
+	Where         *DayLocksWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -114,10 +117,13 @@ func (x *DayLocksForEmployees) GetWhere() *DayLocksWhere {
 	return nil
 }
 
+// DayLocksWhere selects employees and a range of days.
 type DayLocksWhere struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRefs *v1.RefList            `protobuf:"bytes,1,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
-	StartDate    string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, by ids or person numbers. At least one.
+	EmployeeRefs *v1.RefList `protobuf:"bytes,1,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	// The first day.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included.
 	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -176,8 +182,9 @@ func (x *DayLocksWhere) GetEndDate() string {
 }
 
 type MultiDeleteDayLocksRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *DeleteDayLocksWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the employees and the days to unlock.
+	Where         *DeleteDayLocksWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -219,9 +226,11 @@ func (x *MultiDeleteDayLocksRequest) GetWhere() *DeleteDayLocksWhere {
 	return nil
 }
 
+// DeleteDayLocksWhere selects the days to unlock.
 type DeleteDayLocksWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     *DayLocksWhere         `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees and the days. Other days of a lock stay locked.
+	Employees     *DayLocksWhere `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,8 +273,10 @@ func (x *DeleteDayLocksWhere) GetEmployees() *DayLocksWhere {
 }
 
 type ApplyCreateDayLocksResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Locks         *DayLockList           `protobuf:"bytes,1,opt,name=locks,proto3" json:"locks,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One lock for each employee, in the order of the request. It may cover more days,
+	// because locks that meet or overlap are merged.
+	Locks         *DayLockList `protobuf:"bytes,1,opt,name=locks,proto3" json:"locks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -307,6 +318,7 @@ func (x *ApplyCreateDayLocksResponse) GetLocks() *DayLockList {
 	return nil
 }
 
+// DayLockList is a list of locks.
 type DayLockList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Locks         []*DayLock             `protobuf:"bytes,1,rep,name=locks,proto3" json:"locks,omitempty"`
@@ -351,17 +363,26 @@ func (x *DayLockList) GetLocks() []*DayLock {
 	return nil
 }
 
+// DayLock locks consecutive days of the schedule of an employee.
 type DayLock struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Id       *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	// Midnight of the first day.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. In requests, it names the lock to change. Absent in the
+	// list of unlocked days.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee. In a schedule edit, it is needed if a lock is created, and a lock that
+	// is changed keeps its employee.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// Midnight of the first day. A request may send any time of that day.
 	StartDateTime string `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	// Midnight after the last day.
-	EndDateTime   string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Generated     *bool  `protobuf:"varint,5,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	Posted        *bool  `protobuf:"varint,6,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
-	Deleted       *bool  `protobuf:"varint,7,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Midnight after the last day. A request may send any time of the last day.
+	EndDateTime string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// Read only: always false.
+	Generated *bool `protobuf:"varint,5,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
+	// Read only: always false.
+	Posted *bool `protobuf:"varint,6,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
+	// Read only: true in the list of unlocked days, otherwise false.
+	Deleted *bool `protobuf:"varint,7,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Read only: always 1. Absent in the list of unlocked days.
 	Version       *int64 `protobuf:"varint,8,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -457,31 +478,31 @@ var File_rotaloom_scheduling_v1_day_lock_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_day_lock_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/scheduling/v1/day_lock.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"o\n" +
-	"\x1aApplyCreateDayLocksRequest\x12Q\n" +
-	"\rfor_employees\x18\x01 \x01(\v2,.rotaloom.scheduling.v1.DayLocksForEmployeesR\fforEmployees\"S\n" +
-	"\x14DayLocksForEmployees\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.DayLocksWhereR\x05where\"\xc1\x01\n" +
-	"\rDayLocksWhere\x12f\n" +
-	"\remployee_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\femployeeRefs\x12%\n" +
+	"%rotaloom/scheduling/v1/day_lock.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"w\n" +
+	"\x1aApplyCreateDayLocksRequest\x12Y\n" +
+	"\rfor_employees\x18\x01 \x01(\v2,.rotaloom.scheduling.v1.DayLocksForEmployeesB\x06\xa2\xbb\x18\x02h\x01R\fforEmployees\"[\n" +
+	"\x14DayLocksForEmployees\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.DayLocksWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xc7\x01\n" +
+	"\rDayLocksWhere\x12h\n" +
+	"\remployee_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB&\xa2\xbb\x18\"\n" +
+	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesh\x01R\femployeeRefs\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"_\n" +
-	"\x1aMultiDeleteDayLocksRequest\x12A\n" +
-	"\x05where\x18\x01 \x01(\v2+.rotaloom.scheduling.v1.DeleteDayLocksWhereR\x05where\"Z\n" +
-	"\x13DeleteDayLocksWhere\x12C\n" +
-	"\temployees\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.DayLocksWhereR\temployees\"X\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\"g\n" +
+	"\x1aMultiDeleteDayLocksRequest\x12I\n" +
+	"\x05where\x18\x01 \x01(\v2+.rotaloom.scheduling.v1.DeleteDayLocksWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"b\n" +
+	"\x13DeleteDayLocksWhere\x12K\n" +
+	"\temployees\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.DayLocksWhereB\x06\xa2\xbb\x18\x02h\x01R\temployees\"X\n" +
 	"\x1bApplyCreateDayLocksResponse\x129\n" +
 	"\x05locks\x18\x01 \x01(\v2#.rotaloom.scheduling.v1.DayLockListR\x05locks\"Q\n" +
 	"\vDayLockList\x125\n" +
 	"\x05locks\x18\x01 \x03(\v2\x1f.rotaloom.scheduling.v1.DayLockR\x05locks:\v\xa2\xbb\x18\a\n" +
-	"\x05locks\"\xe5\x02\n" +
+	"\x05locks\"\xe9\x02\n" +
 	"\aDayLock\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12.\n" +
-	"\x0fstart_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12!\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x120\n" +
+	"\x0fstart_date_time\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\rstartDateTime\x12,\n" +
+	"\rend_date_time\x18\x04 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\vendDateTime\x12!\n" +
 	"\tgenerated\x18\x05 \x01(\bH\x01R\tgenerated\x88\x01\x01\x12\x1b\n" +
 	"\x06posted\x18\x06 \x01(\bH\x02R\x06posted\x88\x01\x01\x12\x1d\n" +
 	"\adeleted\x18\a \x01(\bH\x03R\adeleted\x88\x01\x01\x12\x1d\n" +

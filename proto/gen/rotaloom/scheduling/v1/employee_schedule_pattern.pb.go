@@ -28,8 +28,9 @@ const (
 )
 
 type GetEmployeeSchedulePatternRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the assignment.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -72,8 +73,9 @@ func (x *GetEmployeeSchedulePatternRequest) GetId() int64 {
 }
 
 type DeleteEmployeeSchedulePatternRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the assignment.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -119,22 +121,28 @@ func (x *DeleteEmployeeSchedulePatternRequest) GetId() int64 {
 // ignored, because each employee has one position.
 type EmployeeSchedulePattern struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// By id or person number.
+	// The id of the assignment, given by the server. Ignored in requests.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee, by id or person number. It is needed if an assignment is created. If an
+	// assignment is changed, it may be absent, and must be the employee of the assignment
+	// otherwise.
 	EmployeeRef *v1.Ref `protobuf:"bytes,2,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
-	// The first day of the assignment.
+	// The first day of the assignment. It is needed if an assignment is created. The
+	// default of recreate is the first day of the assignment.
 	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The last day of the assignment; absent or 3000-01-01 means that the assignment has no
-	// end.
+	// The last day of the assignment, after startDate; absent or 3000-01-01 means that the
+	// assignment has no end. If an assignment is changed, the default is its last day.
 	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// A positive value starts the cycle this number of days later. The default is 0.
 	StartDateOffset *int32 `protobuf:"varint,5,opt,name=start_date_offset,json=startDateOffset,proto3,oneof" json:"start_date_offset,omitempty"`
 	// Read only: the day before startDate until the propagation has finished, then the end
 	// of the assignment.
-	PopulatedThroughDate string           `protobuf:"bytes,6,opt,name=populated_through_date,json=populatedThroughDate,proto3" json:"populated_through_date,omitempty"`
-	SchedulePattern      *SchedulePattern `protobuf:"bytes,7,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	PopulatedThroughDate string `protobuf:"bytes,6,opt,name=populated_through_date,json=populatedThroughDate,proto3" json:"populated_through_date,omitempty"`
+	// The pattern, or only the id or the name of a pattern template. It is needed in
+	// requests, and absent in the result of a removed assignment.
+	SchedulePattern *SchedulePattern `protobuf:"bytes,7,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *EmployeeSchedulePattern) Reset() {
@@ -217,9 +225,12 @@ func (x *EmployeeSchedulePattern) GetSchedulePattern() *SchedulePattern {
 }
 
 type ApplyCreateEmployeeSchedulePatternsRequest struct {
-	state          protoimpl.MessageState               `protogen:"open.v1"`
-	Body           *ApplyCreateEmployeeSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                                `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to create.
+	Body *ApplyCreateEmployeeSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid assignments are created if others fail; the status is then 207. The
+	// default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -269,8 +280,10 @@ func (x *ApplyCreateEmployeeSchedulePatternsRequest) GetPartialSuccess() bool {
 }
 
 type ApplyCreateEmployeeSchedulePatterns struct {
-	state                    protoimpl.MessageState           `protogen:"open.v1"`
-	Options                  *PartialSuccessOptions           `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Options of the response.
+	Options *PartialSuccessOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
+	// The assignments to create.
 	EmployeeSchedulePatterns *EmployeeSchedulePatternCreation `protobuf:"bytes,2,opt,name=employee_schedule_patterns,json=employeeSchedulePatterns,proto3" json:"employee_schedule_patterns,omitempty"`
 	unknownFields            protoimpl.UnknownFields
 	sizeCache                protoimpl.SizeCache
@@ -321,7 +334,8 @@ func (x *ApplyCreateEmployeeSchedulePatterns) GetEmployeeSchedulePatterns() *Emp
 }
 
 type EmployeeSchedulePatternCreation struct {
-	state         protoimpl.MessageState          `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to create.
 	Do            *EmployeeSchedulePatternCreates `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -365,7 +379,8 @@ func (x *EmployeeSchedulePatternCreation) GetDo() *EmployeeSchedulePatternCreate
 }
 
 type EmployeeSchedulePatternCreates struct {
-	state                          protoimpl.MessageState           `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to create. At least one.
 	EmployeeSchedulePatternCreates []*EmployeeSchedulePatternCreate `protobuf:"bytes,1,rep,name=employee_schedule_pattern_creates,json=employeeSchedulePatternCreates,proto3" json:"employee_schedule_pattern_creates,omitempty"`
 	unknownFields                  protoimpl.UnknownFields
 	sizeCache                      protoimpl.SizeCache
@@ -408,11 +423,13 @@ func (x *EmployeeSchedulePatternCreates) GetEmployeeSchedulePatternCreates() []*
 	return nil
 }
 
+// EmployeeSchedulePatternCreate is one assignment to create.
 type EmployeeSchedulePatternCreate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// If true, the assignment replaces the entries that the employment terms and older
-	// patterns of the employee generate; if false, it adds entries.
-	Override                *bool                    `protobuf:"varint,1,opt,name=override,proto3,oneof" json:"override,omitempty"`
+	// patterns of the employee generate; if false, the default, it adds entries.
+	Override *bool `protobuf:"varint,1,opt,name=override,proto3,oneof" json:"override,omitempty"`
+	// The assignment to create.
 	EmployeeSchedulePattern *EmployeeSchedulePattern `protobuf:"bytes,2,opt,name=employee_schedule_pattern,json=employeeSchedulePattern,proto3" json:"employee_schedule_pattern,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -463,9 +480,12 @@ func (x *EmployeeSchedulePatternCreate) GetEmployeeSchedulePattern() *EmployeeSc
 }
 
 type ApplyUpdateEmployeeSchedulePatternsRequest struct {
-	state          protoimpl.MessageState               `protogen:"open.v1"`
-	Body           *ApplyUpdateEmployeeSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                                `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change. It has exactly one of its properties, besides options.
+	Body *ApplyUpdateEmployeeSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid changes are made if others fail; the status is then 207. The
+	// default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -514,17 +534,26 @@ func (x *ApplyUpdateEmployeeSchedulePatternsRequest) GetPartialSuccess() bool {
 	return false
 }
 
+// ApplyUpdateEmployeeSchedulePatterns is a change of assignments. It has exactly one of
+// its properties, besides options.
 type ApplyUpdateEmployeeSchedulePatterns struct {
-	state             protoimpl.MessageState                     `protogen:"open.v1"`
-	Recreate          *RecreateEmployeeSchedulePatterns          `protobuf:"bytes,1,opt,name=recreate,proto3" json:"recreate,omitempty"`
-	UpdateAsOfDate    *UpdateEmployeeSchedulePatternsAsOfDate    `protobuf:"bytes,2,opt,name=update_as_of_date,json=updateAsOfDate,proto3" json:"update_as_of_date,omitempty"`
-	UpdateEndDate     *UpdateEmployeeSchedulePatternsEndDate     `protobuf:"bytes,3,opt,name=update_end_date,json=updateEndDate,proto3" json:"update_end_date,omitempty"`
-	Remove            *RemoveEmployeeSchedulePatterns            `protobuf:"bytes,4,opt,name=remove,proto3" json:"remove,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Replaces assignments on their whole range of days.
+	Recreate *RecreateEmployeeSchedulePatterns `protobuf:"bytes,1,opt,name=recreate,proto3" json:"recreate,omitempty"`
+	// Replaces assignments from a date on.
+	UpdateAsOfDate *UpdateEmployeeSchedulePatternsAsOfDate `protobuf:"bytes,2,opt,name=update_as_of_date,json=updateAsOfDate,proto3" json:"update_as_of_date,omitempty"`
+	// Changes the last day of assignments.
+	UpdateEndDate *UpdateEmployeeSchedulePatternsEndDate `protobuf:"bytes,3,opt,name=update_end_date,json=updateEndDate,proto3" json:"update_end_date,omitempty"`
+	// Removes days from assignments.
+	Remove *RemoveEmployeeSchedulePatterns `protobuf:"bytes,4,opt,name=remove,proto3" json:"remove,omitempty"`
+	// Removes days from all assignments of employees.
 	RemoveByEmployees *RemoveEmployeeSchedulePatternsByEmployees `protobuf:"bytes,5,opt,name=remove_by_employees,json=removeByEmployees,proto3" json:"remove_by_employees,omitempty"`
-	Options           *PartialSuccessOptions                     `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
-	Restore           *RestoreEmployeeSchedulePatterns           `protobuf:"bytes,7,opt,name=restore,proto3" json:"restore,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// Options of the response.
+	Options *PartialSuccessOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
+	// Reverts manual changes of generated entries.
+	Restore       *RestoreEmployeeSchedulePatterns `protobuf:"bytes,7,opt,name=restore,proto3" json:"restore,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ApplyUpdateEmployeeSchedulePatterns) Reset() {
@@ -610,8 +639,9 @@ func (x *ApplyUpdateEmployeeSchedulePatterns) GetRestore() *RestoreEmployeeSched
 // the employees' own patterns generated. Entries that users added by hand stay. Locked
 // days and entries that are now on another employee's schedule stay as they are.
 type RestoreEmployeeSchedulePatterns struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *RestoredSchedules     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees and the days.
+	Where         *RestoredSchedules `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -653,10 +683,14 @@ func (x *RestoreEmployeeSchedulePatterns) GetWhere() *RestoredSchedules {
 	return nil
 }
 
+// RestoredSchedules selects employees and days. The limit counts the entries that are
+// restored.
 type RestoredSchedules struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRefs []*v1.Ref              `protobuf:"bytes,1,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
-	StartDate    string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, by ids or person numbers.
+	EmployeeRefs []*v1.Ref `protobuf:"bytes,1,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	// The first day.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included.
 	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -714,9 +748,11 @@ func (x *RestoredSchedules) GetEndDate() string {
 	return ""
 }
 
+// EmployeeSchedulePatternIds names assignments.
 type EmployeeSchedulePatternIds struct {
-	state                      protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeSchedulePatternIds []int64                `protobuf:"varint,1,rep,packed,name=employee_schedule_pattern_ids,json=employeeSchedulePatternIds,proto3" json:"employee_schedule_pattern_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the assignments, each once.
+	EmployeeSchedulePatternIds []int64 `protobuf:"varint,1,rep,packed,name=employee_schedule_pattern_ids,json=employeeSchedulePatternIds,proto3" json:"employee_schedule_pattern_ids,omitempty"`
 	unknownFields              protoimpl.UnknownFields
 	sizeCache                  protoimpl.SizeCache
 }
@@ -760,8 +796,10 @@ func (x *EmployeeSchedulePatternIds) GetEmployeeSchedulePatternIds() []int64 {
 
 // RecreateEmployeeSchedulePatterns replaces assignments on their whole range of days.
 type RecreateEmployeeSchedulePatterns struct {
-	state         protoimpl.MessageState           `protogen:"open.v1"`
-	Where         *EmployeeSchedulePatternIds      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to replace.
+	Where *EmployeeSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The new state of the assignments.
 	Do            *RecreateEmployeeSchedulePattern `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -812,7 +850,8 @@ func (x *RecreateEmployeeSchedulePatterns) GetDo() *RecreateEmployeeSchedulePatt
 }
 
 type RecreateEmployeeSchedulePattern struct {
-	state                   protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new pattern and, if they change, the new days.
 	EmployeeSchedulePattern *EmployeeSchedulePattern `protobuf:"bytes,1,opt,name=employee_schedule_pattern,json=employeeSchedulePattern,proto3" json:"employee_schedule_pattern,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -858,8 +897,10 @@ func (x *RecreateEmployeeSchedulePattern) GetEmployeeSchedulePattern() *Employee
 // UpdateEmployeeSchedulePatternsAsOfDate ends assignments on the day before a date and
 // starts the changed assignment on that date.
 type UpdateEmployeeSchedulePatternsAsOfDate struct {
-	state         protoimpl.MessageState                 `protogen:"open.v1"`
-	Where         *EmployeeSchedulePatternIds            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to change.
+	Where *EmployeeSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The date, and the state from the date on.
 	Do            *UpdateEmployeeSchedulePatternAsOfDate `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -910,8 +951,11 @@ func (x *UpdateEmployeeSchedulePatternsAsOfDate) GetDo() *UpdateEmployeeSchedule
 }
 
 type UpdateEmployeeSchedulePatternAsOfDate struct {
-	state                   protoimpl.MessageState   `protogen:"open.v1"`
-	Date                    string                   `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day with the new pattern. It must be a day of the assignment.
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The new pattern from the date on and, if it changes, the last day. Its startDate is
+	// ignored.
 	EmployeeSchedulePattern *EmployeeSchedulePattern `protobuf:"bytes,2,opt,name=employee_schedule_pattern,json=employeeSchedulePattern,proto3" json:"employee_schedule_pattern,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -963,8 +1007,10 @@ func (x *UpdateEmployeeSchedulePatternAsOfDate) GetEmployeeSchedulePattern() *Em
 
 // UpdateEmployeeSchedulePatternsEndDate changes only the last day of assignments.
 type UpdateEmployeeSchedulePatternsEndDate struct {
-	state         protoimpl.MessageState             `protogen:"open.v1"`
-	Where         *EmployeeSchedulePatternIds        `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to change.
+	Where *EmployeeSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The new last day. Without it, the assignments have no end.
 	Do            *UpdateGroupSchedulePatternEndDate `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1017,9 +1063,11 @@ func (x *UpdateEmployeeSchedulePatternsEndDate) GetDo() *UpdateGroupSchedulePatt
 // RemoveEmployeeSchedulePatterns removes days from assignments. The remaining assignments
 // are shortened or split.
 type RemoveEmployeeSchedulePatterns struct {
-	state         protoimpl.MessageState      `protogen:"open.v1"`
-	Where         *EmployeeSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	Do            *RemovedDays                `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to shorten.
+	Where *EmployeeSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The days to remove.
+	Do            *RemovedDays `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1071,9 +1119,11 @@ func (x *RemoveEmployeeSchedulePatterns) GetDo() *RemovedDays {
 // RemoveEmployeeSchedulePatternsByEmployees removes days from every assignment of the
 // employees.
 type RemoveEmployeeSchedulePatternsByEmployees struct {
-	state         protoimpl.MessageState         `protogen:"open.v1"`
-	Where         *EmployeeSchedulePatternOwners `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	Do            *RemovedDays                   `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees whose assignments are shortened.
+	Where *EmployeeSchedulePatternOwners `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The days to remove.
+	Do            *RemovedDays `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1122,9 +1172,11 @@ func (x *RemoveEmployeeSchedulePatternsByEmployees) GetDo() *RemovedDays {
 	return nil
 }
 
+// EmployeeSchedulePatternOwners names employees.
 type EmployeeSchedulePatternOwners struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRefs  []*v1.Ref              `protobuf:"bytes,1,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, by ids or person numbers.
+	EmployeeRefs  []*v1.Ref `protobuf:"bytes,1,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1166,6 +1218,8 @@ func (x *EmployeeSchedulePatternOwners) GetEmployeeRefs() []*v1.Ref {
 	return nil
 }
 
+// EmployeeSchedulePatternResults has one result for each assignment; a restore has one
+// for each employee.
 type EmployeeSchedulePatternResults struct {
 	state         protoimpl.MessageState           `protogen:"open.v1"`
 	Results       []*EmployeeSchedulePatternResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
@@ -1218,12 +1272,18 @@ func (x *EmployeeSchedulePatternResults) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// EmployeeSchedulePatternResult is the result of one assignment.
 type EmployeeSchedulePatternResult struct {
-	state                            protoimpl.MessageState            `protogen:"open.v1"`
-	Status                           *bool                             `protobuf:"varint,1,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	EmployeeSchedulePattern          *EmployeeSchedulePattern          `protobuf:"bytes,2,opt,name=employee_schedule_pattern,json=employeeSchedulePattern,proto3" json:"employee_schedule_pattern,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always true: failed items are in the body of the status 207 instead.
+	Status *bool `protobuf:"varint,1,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	// The new state of the assignment. If it was removed as a whole, only its id and its
+	// employee are present.
+	EmployeeSchedulePattern *EmployeeSchedulePattern `protobuf:"bytes,2,opt,name=employee_schedule_pattern,json=employeeSchedulePattern,proto3" json:"employee_schedule_pattern,omitempty"`
+	// Always absent. A multi_read returns the history.
 	EmployeeSchedulePatternHistories []*EmployeeSchedulePatternHistory `protobuf:"bytes,3,rep,name=employee_schedule_pattern_histories,json=employeeSchedulePatternHistories,proto3" json:"employee_schedule_pattern_histories,omitempty"`
-	// Messages that are not errors.
+	// Messages that are not errors, in English: that the assignment was removed, or that
+	// locked days stay as they are.
 	Exceptions []string `protobuf:"bytes,4,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
 	// The days of this assignment, or of other assignments of the employee, that are hidden
 	// by an overriding assignment with precedence. At most 100 entries.
@@ -1300,10 +1360,13 @@ func (x *EmployeeSchedulePatternResult) GetHiddenDays() []*HiddenEmployeePattern
 // HiddenEmployeePatternDays is a range of days whose entries of one assignment are hidden
 // by another assignment of the employee.
 type HiddenEmployeePatternDays struct {
-	state                     protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeSchedulePatternId *int64                 `protobuf:"varint,1,opt,name=employee_schedule_pattern_id,json=employeeSchedulePatternId,proto3,oneof" json:"employee_schedule_pattern_id,omitempty"`
-	HiddenById                *int64                 `protobuf:"varint,2,opt,name=hidden_by_id,json=hiddenById,proto3,oneof" json:"hidden_by_id,omitempty"`
-	StartDate                 string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the assignment whose entries are hidden.
+	EmployeeSchedulePatternId *int64 `protobuf:"varint,1,opt,name=employee_schedule_pattern_id,json=employeeSchedulePatternId,proto3,oneof" json:"employee_schedule_pattern_id,omitempty"`
+	// The id of the overriding assignment that hides them.
+	HiddenById *int64 `protobuf:"varint,2,opt,name=hidden_by_id,json=hiddenById,proto3,oneof" json:"hidden_by_id,omitempty"`
+	// The first hidden day, YYYY-MM-DD.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included; absent if the range never ends.
 	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1368,18 +1431,27 @@ func (x *HiddenEmployeePatternDays) GetEndDate() string {
 	return ""
 }
 
-// EmployeeSchedulePatternHistory is one entry of the history of an assignment.
+// EmployeeSchedulePatternHistory is one version of an assignment, with the progress of
+// its propagation.
 type EmployeeSchedulePatternHistory struct {
-	state                     protoimpl.MessageState `protogen:"open.v1"`
-	Id                        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	EmployeeId                *int64                 `protobuf:"varint,2,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	EmployeeSchedulePatternId *int64                 `protobuf:"varint,3,opt,name=employee_schedule_pattern_id,json=employeeSchedulePatternId,proto3,oneof" json:"employee_schedule_pattern_id,omitempty"`
-	DataSourceId              *int64                 `protobuf:"varint,4,opt,name=data_source_id,json=dataSourceId,proto3,oneof" json:"data_source_id,omitempty"`
-	Error                     *bool                  `protobuf:"varint,5,opt,name=error,proto3,oneof" json:"error,omitempty"`
-	// A JSON list of messages, as text.
-	Report     string `protobuf:"bytes,6,opt,name=report,proto3" json:"report,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, made of the id and the version of the assignment.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id of the employee.
+	EmployeeId *int64 `protobuf:"varint,2,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The id of the assignment.
+	EmployeeSchedulePatternId *int64 `protobuf:"varint,3,opt,name=employee_schedule_pattern_id,json=employeeSchedulePatternId,proto3,oneof" json:"employee_schedule_pattern_id,omitempty"`
+	// Always absent.
+	DataSourceId *int64 `protobuf:"varint,4,opt,name=data_source_id,json=dataSourceId,proto3,oneof" json:"data_source_id,omitempty"`
+	// Whether the propagation of the version has failed.
+	Error *bool `protobuf:"varint,5,opt,name=error,proto3,oneof" json:"error,omitempty"`
+	// A JSON list of messages, as text: the days, the propagation and the end of the
+	// version.
+	Report string `protobuf:"bytes,6,opt,name=report,proto3" json:"report,omitempty"`
+	// The day on which the propagation finished, in UTC, or else the day of the change,
+	// YYYY-MM-DD.
 	ReportDate string `protobuf:"bytes,7,opt,name=report_date,json=reportDate,proto3" json:"report_date,omitempty"`
-	// The local time of the change, as UTC.
+	// The time of the change, YYYY-MM-DDTHH:MM:SS in UTC.
 	TransactionDateTime string `protobuf:"bytes,8,opt,name=transaction_date_time,json=transactionDateTime,proto3" json:"transaction_date_time,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -1472,9 +1544,11 @@ func (x *EmployeeSchedulePatternHistory) GetTransactionDateTime() string {
 }
 
 type MultiReadEmployeeSchedulePatternsRequest struct {
-	state          protoimpl.MessageState             `protogen:"open.v1"`
-	Body           *MultiReadEmployeeSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                              `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the assignments.
+	Body *MultiReadEmployeeSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Has no effect.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1525,8 +1599,10 @@ func (x *MultiReadEmployeeSchedulePatternsRequest) GetPartialSuccess() bool {
 
 type MultiReadEmployeeSchedulePatterns struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "ESP", "HISTORY", or both. The default is both. The values are case-sensitive.
-	Select        []string                      `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// ESP for assignments, HISTORY for their history, or both. The default is both. The
+	// values are case-sensitive.
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// Selects the employees and the days.
 	Where         *EmployeeSchedulePatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1577,7 +1653,8 @@ func (x *MultiReadEmployeeSchedulePatterns) GetWhere() *EmployeeSchedulePatternW
 }
 
 type EmployeeSchedulePatternWhere struct {
-	state         protoimpl.MessageState            `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees and the days.
 	Employees     *EmployeeSchedulePatternEmployees `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1621,11 +1698,13 @@ func (x *EmployeeSchedulePatternWhere) GetEmployees() *EmployeeSchedulePatternEm
 }
 
 type EmployeeSchedulePatternEmployees struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRefs []*v1.Ref              `protobuf:"bytes,1,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
-	// The first and the last day, both included. Without them, all assignments are
-	// returned.
-	StartDate     string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, by ids or person numbers. At least one.
+	EmployeeRefs []*v1.Ref `protobuf:"bytes,1,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	// The first day. Assignments with a day from startDate to endDate are returned. The
+	// default is the first day of the calendar.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included. Without it, all days from startDate on are selected.
 	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1685,8 +1764,11 @@ func (x *EmployeeSchedulePatternEmployees) GetEndDate() string {
 // MultiReadEmployeeSchedulePatternsResponse has a list for each selected kind. The list
 // may be empty.
 type MultiReadEmployeeSchedulePatternsResponse struct {
-	state                            protoimpl.MessageState              `protogen:"open.v1"`
-	EmployeeSchedulePatterns         *EmployeeSchedulePatternList        `protobuf:"bytes,1,opt,name=employee_schedule_patterns,json=employeeSchedulePatterns,proto3" json:"employee_schedule_patterns,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The present assignments; absent if they are not selected.
+	EmployeeSchedulePatterns *EmployeeSchedulePatternList `protobuf:"bytes,1,opt,name=employee_schedule_patterns,json=employeeSchedulePatterns,proto3" json:"employee_schedule_patterns,omitempty"`
+	// The versions of the assignments, by employee, assignment and version; absent if they
+	// are not selected.
 	EmployeeSchedulePatternHistories *EmployeeSchedulePatternHistoryList `protobuf:"bytes,2,opt,name=employee_schedule_pattern_histories,json=employeeSchedulePatternHistories,proto3" json:"employee_schedule_pattern_histories,omitempty"`
 	unknownFields                    protoimpl.UnknownFields
 	sizeCache                        protoimpl.SizeCache
@@ -1736,6 +1818,7 @@ func (x *MultiReadEmployeeSchedulePatternsResponse) GetEmployeeSchedulePatternHi
 	return nil
 }
 
+// EmployeeSchedulePatternList is a list of assignments.
 type EmployeeSchedulePatternList struct {
 	state                    protoimpl.MessageState     `protogen:"open.v1"`
 	EmployeeSchedulePatterns []*EmployeeSchedulePattern `protobuf:"bytes,1,rep,name=employee_schedule_patterns,json=employeeSchedulePatterns,proto3" json:"employee_schedule_patterns,omitempty"`
@@ -1780,6 +1863,7 @@ func (x *EmployeeSchedulePatternList) GetEmployeeSchedulePatterns() []*EmployeeS
 	return nil
 }
 
+// EmployeeSchedulePatternHistoryList is a list of versions of assignments.
 type EmployeeSchedulePatternHistoryList struct {
 	state         protoimpl.MessageState            `protogen:"open.v1"`
 	Histories     []*EmployeeSchedulePatternHistory `protobuf:"bytes,1,rep,name=histories,proto3" json:"histories,omitempty"`
@@ -1847,18 +1931,18 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"*ApplyCreateEmployeeSchedulePatternsRequest\x12O\n" +
 	"\x04body\x18\x01 \x01(\v2;.rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\xe5\x01\n" +
+	"\x10_partial_success\"\xed\x01\n" +
 	"#ApplyCreateEmployeeSchedulePatterns\x12G\n" +
-	"\aoptions\x18\x01 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12u\n" +
-	"\x1aemployee_schedule_patterns\x18\x02 \x01(\v27.rotaloom.scheduling.v1.EmployeeSchedulePatternCreationR\x18employeeSchedulePatterns\"i\n" +
-	"\x1fEmployeeSchedulePatternCreation\x12F\n" +
-	"\x02do\x18\x01 \x01(\v26.rotaloom.scheduling.v1.EmployeeSchedulePatternCreatesR\x02do\"\xd1\x01\n" +
-	"\x1eEmployeeSchedulePatternCreates\x12\xae\x01\n" +
-	"!employee_schedule_pattern_creates\x18\x01 \x03(\v25.rotaloom.scheduling.v1.EmployeeSchedulePatternCreateB,\xa2\xbb\x18(\n" +
-	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsR\x1eemployeeSchedulePatternCreates\"\xba\x01\n" +
+	"\aoptions\x18\x01 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12}\n" +
+	"\x1aemployee_schedule_patterns\x18\x02 \x01(\v27.rotaloom.scheduling.v1.EmployeeSchedulePatternCreationB\x06\xa2\xbb\x18\x02h\x01R\x18employeeSchedulePatterns\"q\n" +
+	"\x1fEmployeeSchedulePatternCreation\x12N\n" +
+	"\x02do\x18\x01 \x01(\v26.rotaloom.scheduling.v1.EmployeeSchedulePatternCreatesB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xd3\x01\n" +
+	"\x1eEmployeeSchedulePatternCreates\x12\xb0\x01\n" +
+	"!employee_schedule_pattern_creates\x18\x01 \x03(\v25.rotaloom.scheduling.v1.EmployeeSchedulePatternCreateB.\xa2\xbb\x18*\n" +
+	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x1eemployeeSchedulePatternCreates\"\xc2\x01\n" +
 	"\x1dEmployeeSchedulePatternCreate\x12\x1f\n" +
-	"\boverride\x18\x01 \x01(\bH\x00R\boverride\x88\x01\x01\x12k\n" +
-	"\x19employee_schedule_pattern\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternR\x17employeeSchedulePatternB\v\n" +
+	"\boverride\x18\x01 \x01(\bH\x00R\boverride\x88\x01\x01\x12s\n" +
+	"\x19employee_schedule_pattern\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x17employeeSchedulePatternB\v\n" +
 	"\t_override\"\xbf\x01\n" +
 	"*ApplyUpdateEmployeeSchedulePatternsRequest\x12O\n" +
 	"\x04body\x18\x01 \x01(\v2;.rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsR\x04body\x12,\n" +
@@ -1871,41 +1955,41 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\x06remove\x18\x04 \x01(\v26.rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsR\x06remove\x12q\n" +
 	"\x13remove_by_employees\x18\x05 \x01(\v2A.rotaloom.scheduling.v1.RemoveEmployeeSchedulePatternsByEmployeesR\x11removeByEmployees\x12G\n" +
 	"\aoptions\x18\x06 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12Q\n" +
-	"\arestore\x18\a \x01(\v27.rotaloom.scheduling.v1.RestoreEmployeeSchedulePatternsR\arestore\"b\n" +
-	"\x1fRestoreEmployeeSchedulePatterns\x12?\n" +
-	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.RestoredSchedulesR\x05where\"\xe8\x02\n" +
-	"\x11RestoredSchedules\x12b\n" +
-	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\femployeeRefs\x12%\n" +
+	"\arestore\x18\a \x01(\v27.rotaloom.scheduling.v1.RestoreEmployeeSchedulePatternsR\arestore\"j\n" +
+	"\x1fRestoreEmployeeSchedulePatterns\x12G\n" +
+	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.RestoredSchedulesB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xee\x02\n" +
+	"\x11RestoredSchedules\x12d\n" +
+	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB&\xa2\xbb\x18\"\n" +
+	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesh\x01R\femployeeRefs\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate:\xa4\x01\xa2\xbb\x18\x9f\x01\x1a\x9c\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10restored entriesRuService limits are exceeded: restored entries in the request: {actual}, allowed: {max}. Name fewer employees or days.X\x01\"\x8d\x01\n" +
-	"\x1aEmployeeSchedulePatternIds\x12o\n" +
-	"\x1demployee_schedule_pattern_ids\x18\x01 \x03(\x03B,\xa2\xbb\x18(\n" +
-	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsR\x1aemployeeSchedulePatternIds\"\xb5\x01\n" +
-	" RecreateEmployeeSchedulePatterns\x12H\n" +
-	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsR\x05where\x12G\n" +
-	"\x02do\x18\x02 \x01(\v27.rotaloom.scheduling.v1.RecreateEmployeeSchedulePatternR\x02do\"\x8e\x01\n" +
-	"\x1fRecreateEmployeeSchedulePattern\x12k\n" +
-	"\x19employee_schedule_pattern\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternR\x17employeeSchedulePattern\"\xc1\x01\n" +
-	"&UpdateEmployeeSchedulePatternsAsOfDate\x12H\n" +
-	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsR\x05where\x12M\n" +
-	"\x02do\x18\x02 \x01(\v2=.rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDateR\x02do\"\xb0\x01\n" +
-	"%UpdateEmployeeSchedulePatternAsOfDate\x12\x1a\n" +
-	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12k\n" +
-	"\x19employee_schedule_pattern\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternR\x17employeeSchedulePattern\"\xbc\x01\n" +
-	"%UpdateEmployeeSchedulePatternsEndDate\x12H\n" +
-	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsR\x05where\x12I\n" +
-	"\x02do\x18\x02 \x01(\v29.rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDateR\x02do\"\x9f\x01\n" +
-	"\x1eRemoveEmployeeSchedulePatterns\x12H\n" +
-	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsR\x05where\x123\n" +
-	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysR\x02do\"\xad\x01\n" +
-	")RemoveEmployeeSchedulePatternsByEmployees\x12K\n" +
-	"\x05where\x18\x01 \x01(\v25.rotaloom.scheduling.v1.EmployeeSchedulePatternOwnersR\x05where\x123\n" +
-	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysR\x02do\"\x83\x01\n" +
-	"\x1dEmployeeSchedulePatternOwners\x12b\n" +
-	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesR\femployeeRefs\"\xc2\x01\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate:\xa4\x01\xa2\xbb\x18\x9f\x01\x1a\x9c\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\x10restored entriesRuService limits are exceeded: restored entries in the request: {actual}, allowed: {max}. Name fewer employees or days.X\x01\"\x8f\x01\n" +
+	"\x1aEmployeeSchedulePatternIds\x12q\n" +
+	"\x1demployee_schedule_pattern_ids\x18\x01 \x03(\x03B.\xa2\xbb\x18*\n" +
+	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x1aemployeeSchedulePatternIds\"\xc5\x01\n" +
+	" RecreateEmployeeSchedulePatterns\x12P\n" +
+	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12O\n" +
+	"\x02do\x18\x02 \x01(\v27.rotaloom.scheduling.v1.RecreateEmployeeSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\x96\x01\n" +
+	"\x1fRecreateEmployeeSchedulePattern\x12s\n" +
+	"\x19employee_schedule_pattern\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x17employeeSchedulePattern\"\xd1\x01\n" +
+	"&UpdateEmployeeSchedulePatternsAsOfDate\x12P\n" +
+	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12U\n" +
+	"\x02do\x18\x02 \x01(\v2=.rotaloom.scheduling.v1.UpdateEmployeeSchedulePatternAsOfDateB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xba\x01\n" +
+	"%UpdateEmployeeSchedulePatternAsOfDate\x12\x1c\n" +
+	"\x04date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12s\n" +
+	"\x19employee_schedule_pattern\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x17employeeSchedulePattern\"\xc4\x01\n" +
+	"%UpdateEmployeeSchedulePatternsEndDate\x12P\n" +
+	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12I\n" +
+	"\x02do\x18\x02 \x01(\v29.rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDateR\x02do\"\xaf\x01\n" +
+	"\x1eRemoveEmployeeSchedulePatterns\x12P\n" +
+	"\x05where\x18\x01 \x01(\v22.rotaloom.scheduling.v1.EmployeeSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12;\n" +
+	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xbd\x01\n" +
+	")RemoveEmployeeSchedulePatternsByEmployees\x12S\n" +
+	"\x05where\x18\x01 \x01(\v25.rotaloom.scheduling.v1.EmployeeSchedulePatternOwnersB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12;\n" +
+	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\x85\x01\n" +
+	"\x1dEmployeeSchedulePatternOwners\x12d\n" +
+	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB&\xa2\xbb\x18\"\n" +
+	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\temployeesh\x01R\femployeeRefs\"\xc2\x01\n" +
 	"\x1eEmployeeSchedulePatternResults\x12O\n" +
 	"\aresults\x18\x01 \x03(\v25.rotaloom.scheduling.v1.EmployeeSchedulePatternResultR\aresults\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
@@ -1948,15 +2032,15 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"(MultiReadEmployeeSchedulePatternsRequest\x12M\n" +
 	"\x04body\x18\x01 \x01(\v29.rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\x87\x01\n" +
-	"!MultiReadEmployeeSchedulePatterns\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12J\n" +
-	"\x05where\x18\x02 \x01(\v24.rotaloom.scheduling.v1.EmployeeSchedulePatternWhereR\x05where\"v\n" +
-	"\x1cEmployeeSchedulePatternWhere\x12V\n" +
-	"\temployees\x18\x01 \x01(\v28.rotaloom.scheduling.v1.EmployeeSchedulePatternEmployeesR\temployees\"\xd1\x01\n" +
-	" EmployeeSchedulePatternEmployees\x12c\n" +
-	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB%\xa2\xbb\x18!\n" +
-	"\x1f\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01J\temployeesR\femployeeRefs\x12%\n" +
+	"\x10_partial_success\"\xa3\x01\n" +
+	"!MultiReadEmployeeSchedulePatterns\x12*\n" +
+	"\x06select\x18\x01 \x03(\tB\x12\xa2\xbb\x18\x0eb\x03ESPb\aHISTORYR\x06select\x12R\n" +
+	"\x05where\x18\x02 \x01(\v24.rotaloom.scheduling.v1.EmployeeSchedulePatternWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"~\n" +
+	"\x1cEmployeeSchedulePatternWhere\x12^\n" +
+	"\temployees\x18\x01 \x01(\v28.rotaloom.scheduling.v1.EmployeeSchedulePatternEmployeesB\x06\xa2\xbb\x18\x02h\x01R\temployees\"\xd3\x01\n" +
+	" EmployeeSchedulePatternEmployees\x12e\n" +
+	"\remployee_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB'\xa2\xbb\x18#\n" +
+	"\x1f\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01J\temployeesh\x01R\femployeeRefs\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"\xaa\x02\n" +

@@ -81,8 +81,9 @@ func (EmploymentTermProperty) EnumDescriptor() ([]byte, []int) {
 }
 
 type GetEmploymentTermRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the employment term.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,9 +126,12 @@ func (x *GetEmploymentTermRequest) GetId() int64 {
 }
 
 type UpdateEmploymentTermRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Id             int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	EmploymentTerm *EmploymentTerm        `protobuf:"bytes,2,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the employment term. An id and a name in the body must be the ones of the
+	// term.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state. Absent properties keep their values, except description.
+	EmploymentTerm *EmploymentTerm `protobuf:"bytes,2,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -177,8 +181,9 @@ func (x *UpdateEmploymentTermRequest) GetEmploymentTerm() *EmploymentTerm {
 }
 
 type DeleteEmploymentTermRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the employment term.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -221,9 +226,11 @@ func (x *DeleteEmploymentTermRequest) GetId() int64 {
 }
 
 type ListEmploymentTermsRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of one employment term.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of one employment term, used if id is absent.
+	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
 	// If false, the response has only id, name, description and the flags of each term. The
 	// default is true: all properties.
 	AllDetails    *bool `protobuf:"varint,3,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
@@ -283,8 +290,9 @@ func (x *ListEmploymentTermsRequest) GetAllDetails() bool {
 }
 
 type MultiReadEmploymentTermsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *EmploymentTermWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the employment terms and their versions.
+	Where         *EmploymentTermWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -327,7 +335,8 @@ func (x *MultiReadEmploymentTermsRequest) GetWhere() *EmploymentTermWhere {
 }
 
 type UpsertEmploymentTermVersionsRequest struct {
-	state   protoimpl.MessageState        `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The versions to add and to change. At least one.
 	Changes *EmploymentTermVersionChanges `protobuf:"bytes,1,opt,name=changes,proto3" json:"changes,omitempty"`
 	// Whether the response has all versions of the terms. The default is false: only the
 	// versions that were added or changed.
@@ -436,10 +445,14 @@ func (x *EmploymentTermVersionChanges) GetUpdate() []*EmploymentTermVersionChang
 	return nil
 }
 
+// EmploymentTermVersionChange adds or changes a version of an employment term.
 type EmploymentTermVersionChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the term.
-	Id                    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The version. Its startDate is needed. For a change, the startDate names the version,
+	// and only the given properties are written. For a new version, the default of endDate
+	// is 3000-01-01.
 	EmploymentTermVersion *EmploymentTermVersion `protobuf:"bytes,2,opt,name=employment_term_version,json=employmentTermVersion,proto3" json:"employment_term_version,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -489,14 +502,17 @@ func (x *EmploymentTermVersionChange) GetEmploymentTermVersion() *EmploymentTerm
 	return nil
 }
 
+// EmploymentTermWhere selects employment terms and their versions.
 type EmploymentTermWhere struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment terms.
 	EmploymentTerms *EmploymentTermRefList `protobuf:"bytes,1,opt,name=employment_terms,json=employmentTerms,proto3" json:"employment_terms,omitempty"`
-	// If the dates are given, only versions that overlap them are returned. Both dates are
-	// included.
+	// The first day. Only versions with a day from startDate to endDate are returned. The
+	// default is the first day of the calendar.
 	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// As in ListEmploymentTermsRequest.
+	// The last day, included. Without it, all days from startDate on are selected.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// If false, the response has no versions. The default is true: all properties.
 	AllDetails    *bool `protobuf:"varint,4,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -562,11 +578,15 @@ func (x *EmploymentTermWhere) GetAllDetails() bool {
 
 // EmploymentTermRefList names terms in exactly one of its lists.
 type EmploymentTermRefList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	PersistentIds []string               `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
-	Refs          []*v1.Ref              `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids. Unknown ids fail with the status 207.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The names. An unknown name refuses the request.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// The persistent ids. Unknown ones fail with the status 207.
+	PersistentIds []string `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
+	// The employment terms, each by id or name.
+	Refs          []*v1.Ref `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -629,6 +649,7 @@ func (x *EmploymentTermRefList) GetRefs() []*v1.Ref {
 	return nil
 }
 
+// EmploymentTermList is a list of employment terms.
 type EmploymentTermList struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	EmploymentTerms []*EmploymentTerm      `protobuf:"bytes,1,rep,name=employment_terms,json=employmentTerms,proto3" json:"employment_terms,omitempty"`
@@ -681,18 +702,29 @@ func (x *EmploymentTermList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// EmploymentTerm is a contract that employees work under, with its rules over time.
 type EmploymentTerm struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Unique in the tenant.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The id, given by the server. In requests, it must be the id of the path, and is
+	// ignored if a term is created.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name, unique in the tenant, and the qualifier of refs. At most 250 characters. It
+	// is needed if a term is created, and only its case can be changed afterwards.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// A text for users, at most 2,000 characters.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	IsActive    *bool  `protobuf:"varint,4,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
-	// Whether employees on the term inherit its schedule patterns and shifts.
+	// Stored and returned, without an effect. The default is true.
+	IsActive *bool `protobuf:"varint,4,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
+	// Whether employees on the term inherit its schedule patterns and shifts. The default
+	// is false. A change starts a propagation.
 	AllowsInheritance *bool `protobuf:"varint,5,opt,name=allows_inheritance,json=allowsInheritance,proto3,oneof" json:"allows_inheritance,omitempty"`
-	// ENFORCE_END_DATE or ENFORCE_BEYOND_END_DATE.
-	ProcessType   string                  `protobuf:"bytes,6,opt,name=process_type,json=processType,proto3" json:"process_type,omitempty"`
-	PersistentId  string                  `protobuf:"bytes,7,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
+	// Stored and returned, without an effect. The default is ENFORCE_END_DATE.
+	ProcessType string `protobuf:"bytes,6,opt,name=process_type,json=processType,proto3" json:"process_type,omitempty"`
+	// An id that several systems share, at most 250 characters. It must be unique if it is
+	// given.
+	PersistentId string `protobuf:"bytes,7,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
+	// The versions; at least one is needed if a term is created. Absent if a response has
+	// no details.
 	Versions      *EmploymentTermVersions `protobuf:"bytes,8,opt,name=versions,proto3" json:"versions,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -784,8 +816,10 @@ func (x *EmploymentTerm) GetVersions() *EmploymentTermVersions {
 	return nil
 }
 
+// EmploymentTermVersions lists the versions of an employment term.
 type EmploymentTermVersions struct {
-	state                 protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The versions, by start. They do not overlap. At most 200.
 	EmploymentTermVersion []*EmploymentTermVersion `protobuf:"bytes,1,rep,name=employment_term_version,json=employmentTermVersion,proto3" json:"employment_term_version,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -830,23 +864,37 @@ func (x *EmploymentTermVersions) GetEmploymentTermVersion() []*EmploymentTermVer
 
 // EmploymentTermVersion holds the rules of the term from a date on.
 type EmploymentTermVersion struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	StartDate string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// 3000-01-01 means that the version has no end.
-	EndDate              string                `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	PayRule              *v1.Ref               `protobuf:"bytes,3,opt,name=pay_rule,json=payRule,proto3" json:"pay_rule,omitempty"`
-	AccrualProfile       *v1.Ref               `protobuf:"bytes,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
-	HolidayProfile       *v1.Ref               `protobuf:"bytes,5,opt,name=holiday_profile,json=holidayProfile,proto3" json:"holiday_profile,omitempty"`
-	CascadeProfile       *v1.Ref               `protobuf:"bytes,6,opt,name=cascade_profile,json=cascadeProfile,proto3" json:"cascade_profile,omitempty"`
-	TimeOffRule          *v1.Ref               `protobuf:"bytes,7,opt,name=time_off_rule,json=timeOffRule,proto3" json:"time_off_rule,omitempty"`
-	PayCodeValuesProfile *v1.Ref               `protobuf:"bytes,8,opt,name=pay_code_values_profile,json=payCodeValuesProfile,proto3" json:"pay_code_values_profile,omitempty"`
-	MinimumWage          *MinimumWage          `protobuf:"bytes,9,opt,name=minimum_wage,json=minimumWage,proto3" json:"minimum_wage,omitempty"`
-	DayPaycodes          *TermDayPaycodes      `protobuf:"bytes,10,opt,name=day_paycodes,json=dayPaycodes,proto3" json:"day_paycodes,omitempty"`
-	DurationPaycodes     *TermDurationPaycodes `protobuf:"bytes,11,opt,name=duration_paycodes,json=durationPaycodes,proto3" json:"duration_paycodes,omitempty"`
-	WorkHours            *WorkHours            `protobuf:"bytes,12,opt,name=work_hours,json=workHours,proto3" json:"work_hours,omitempty"`
-	ContractDefinition   *ContractDefinition   `protobuf:"bytes,13,opt,name=contract_definition,json=contractDefinition,proto3" json:"contract_definition,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day of the version.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The day after the last; 3000-01-01 means that the version has no end. It is needed in
+	// a request that stores whole terms.
+	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The pay rule of employees on the term, by id or name. It has precedence over the pay
+	// rule of the person. A pay rule that a term names cannot be deleted.
+	PayRule *v1.Ref `protobuf:"bytes,3,opt,name=pay_rule,json=payRule,proto3" json:"pay_rule,omitempty"`
+	// Stored and returned, without an effect.
+	AccrualProfile *v1.Ref `protobuf:"bytes,4,opt,name=accrual_profile,json=accrualProfile,proto3" json:"accrual_profile,omitempty"`
+	// Stored and returned, without an effect.
+	HolidayProfile *v1.Ref `protobuf:"bytes,5,opt,name=holiday_profile,json=holidayProfile,proto3" json:"holiday_profile,omitempty"`
+	// Stored and returned, without an effect.
+	CascadeProfile *v1.Ref `protobuf:"bytes,6,opt,name=cascade_profile,json=cascadeProfile,proto3" json:"cascade_profile,omitempty"`
+	// Stored and returned, without an effect.
+	TimeOffRule *v1.Ref `protobuf:"bytes,7,opt,name=time_off_rule,json=timeOffRule,proto3" json:"time_off_rule,omitempty"`
+	// Stored and returned, without an effect.
+	PayCodeValuesProfile *v1.Ref `protobuf:"bytes,8,opt,name=pay_code_values_profile,json=payCodeValuesProfile,proto3" json:"pay_code_values_profile,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumWage *MinimumWage `protobuf:"bytes,9,opt,name=minimum_wage,json=minimumWage,proto3" json:"minimum_wage,omitempty"`
+	// Stored and returned, without an effect.
+	DayPaycodes *TermDayPaycodes `protobuf:"bytes,10,opt,name=day_paycodes,json=dayPaycodes,proto3" json:"day_paycodes,omitempty"`
+	// Stored and returned, without an effect.
+	DurationPaycodes *TermDurationPaycodes `protobuf:"bytes,11,opt,name=duration_paycodes,json=durationPaycodes,proto3" json:"duration_paycodes,omitempty"`
+	// Stored and returned, without an effect.
+	WorkHours *WorkHours `protobuf:"bytes,12,opt,name=work_hours,json=workHours,proto3" json:"work_hours,omitempty"`
+	// Stored and returned, without an effect.
+	ContractDefinition *ContractDefinition `protobuf:"bytes,13,opt,name=contract_definition,json=contractDefinition,proto3" json:"contract_definition,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *EmploymentTermVersion) Reset() {
@@ -970,11 +1018,17 @@ func (x *EmploymentTermVersion) GetContractDefinition() *ContractDefinition {
 	return nil
 }
 
+// MinimumWage is the lowest wage of employees on a term. It is stored and returned,
+// without an effect.
 type MinimumWage struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	AdjustmentPayCode    *v1.Ref                `protobuf:"bytes,1,opt,name=adjustment_pay_code,json=adjustmentPayCode,proto3" json:"adjustment_pay_code,omitempty"`
-	ContributingPayCodes *v1.Ref                `protobuf:"bytes,2,opt,name=contributing_pay_codes,json=contributingPayCodes,proto3" json:"contributing_pay_codes,omitempty"`
-	// A decimal number.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code of the adjustment, by id or name. A pay code that a term names cannot be
+	// deleted.
+	AdjustmentPayCode *v1.Ref `protobuf:"bytes,1,opt,name=adjustment_pay_code,json=adjustmentPayCode,proto3" json:"adjustment_pay_code,omitempty"`
+	// The pay codes that contribute, by id or name. A pay code that a term names cannot be
+	// deleted.
+	ContributingPayCodes *v1.Ref `protobuf:"bytes,2,opt,name=contributing_pay_codes,json=contributingPayCodes,proto3" json:"contributing_pay_codes,omitempty"`
+	// A decimal number, as it was sent.
 	Amount        string `protobuf:"bytes,4,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1031,9 +1085,12 @@ func (x *MinimumWage) GetAmount() string {
 	return ""
 }
 
+// TermDayPaycodes lists pay codes of each day of a term. They are stored and returned,
+// without an effect.
 type TermDayPaycodes struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	TermDayPaycode []*TermDayPaycode      `protobuf:"bytes,1,rep,name=term_day_paycode,json=termDayPaycode,proto3" json:"term_day_paycode,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay codes with their amounts.
+	TermDayPaycode []*TermDayPaycode `protobuf:"bytes,1,rep,name=term_day_paycode,json=termDayPaycode,proto3" json:"term_day_paycode,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1075,12 +1132,17 @@ func (x *TermDayPaycodes) GetTermDayPaycode() []*TermDayPaycode {
 	return nil
 }
 
+// TermDayPaycode is a pay code with its amount on each day.
 type TermDayPaycode struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PayCode       *v1.Ref                `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	Amount        string                 `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
-	AmountFrom    string                 `protobuf:"bytes,3,opt,name=amount_from,json=amountFrom,proto3" json:"amount_from,omitempty"`
-	StartTime     string                 `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code, by id or name. A pay code that a term names cannot be deleted.
+	PayCode *v1.Ref `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The amount, as it was sent.
+	Amount string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	// The source of the amount, as it was sent.
+	AmountFrom string `protobuf:"bytes,3,opt,name=amount_from,json=amountFrom,proto3" json:"amount_from,omitempty"`
+	// The start on each day.
+	StartTime     string `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1143,8 +1205,11 @@ func (x *TermDayPaycode) GetStartTime() string {
 	return ""
 }
 
+// TermDurationPaycodes lists pay codes of worked durations. They are stored and returned,
+// without an effect.
 type TermDurationPaycodes struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay codes with their work rules.
 	TermDurationPaycode []*TermDurationPaycode `protobuf:"bytes,1,rep,name=term_duration_paycode,json=termDurationPaycode,proto3" json:"term_duration_paycode,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -1187,10 +1252,13 @@ func (x *TermDurationPaycodes) GetTermDurationPaycode() []*TermDurationPaycode {
 	return nil
 }
 
+// TermDurationPaycode is a pay code with its work rule.
 type TermDurationPaycode struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PayCode       *v1.Ref                `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	WorkRule      *v1.Ref                `protobuf:"bytes,2,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code, by id or name. A pay code that a term names cannot be deleted.
+	PayCode *v1.Ref `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The work rule, by id or name. A work rule that a term names cannot be deleted.
+	WorkRule      *v1.Ref `protobuf:"bytes,2,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1239,9 +1307,12 @@ func (x *TermDurationPaycode) GetWorkRule() *v1.Ref {
 	return nil
 }
 
+// WorkHours are the agreed working hours of a term. They are stored and returned, without
+// an effect.
 type WorkHours struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	WorkHourDef   []*WorkHourDefinition  `protobuf:"bytes,1,rep,name=work_hour_def,json=workHourDef,proto3" json:"work_hour_def,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agreed amounts.
+	WorkHourDef   []*WorkHourDefinition `protobuf:"bytes,1,rep,name=work_hour_def,json=workHourDef,proto3" json:"work_hour_def,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1283,17 +1354,25 @@ func (x *WorkHours) GetWorkHourDef() []*WorkHourDefinition {
 	return nil
 }
 
+// WorkHourDefinition is an agreed amount of working hours.
 type WorkHourDefinition struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Amount           string                 `protobuf:"bytes,1,opt,name=amount,proto3" json:"amount,omitempty"`
-	DatePattern      string                 `protobuf:"bytes,2,opt,name=date_pattern,json=datePattern,proto3" json:"date_pattern,omitempty"`
-	TargetAmountType string                 `protobuf:"bytes,3,opt,name=target_amount_type,json=targetAmountType,proto3" json:"target_amount_type,omitempty"`
-	PayCode          *v1.Ref                `protobuf:"bytes,4,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	OvertimeRule     string                 `protobuf:"bytes,5,opt,name=overtime_rule,json=overtimeRule,proto3" json:"overtime_rule,omitempty"`
-	UseContractShift *bool                  `protobuf:"varint,6,opt,name=use_contract_shift,json=useContractShift,proto3,oneof" json:"use_contract_shift,omitempty"`
-	UseInGenie       *bool                  `protobuf:"varint,7,opt,name=use_in_genie,json=useInGenie,proto3,oneof" json:"use_in_genie,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The amount, such as "38:00", as it was sent.
+	Amount string `protobuf:"bytes,1,opt,name=amount,proto3" json:"amount,omitempty"`
+	// The period of the amount, such as WEEKLY, as it was sent.
+	DatePattern string `protobuf:"bytes,2,opt,name=date_pattern,json=datePattern,proto3" json:"date_pattern,omitempty"`
+	// The kind of amount, as it was sent.
+	TargetAmountType string `protobuf:"bytes,3,opt,name=target_amount_type,json=targetAmountType,proto3" json:"target_amount_type,omitempty"`
+	// The pay code, by id or name. A pay code that a term names cannot be deleted.
+	PayCode *v1.Ref `protobuf:"bytes,4,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The overtime rule, as it was sent.
+	OvertimeRule string `protobuf:"bytes,5,opt,name=overtime_rule,json=overtimeRule,proto3" json:"overtime_rule,omitempty"`
+	// Stored and returned, without an effect.
+	UseContractShift *bool `protobuf:"varint,6,opt,name=use_contract_shift,json=useContractShift,proto3,oneof" json:"use_contract_shift,omitempty"`
+	// Stored and returned, without an effect.
+	UseInGenie    *bool `protobuf:"varint,7,opt,name=use_in_genie,json=useInGenie,proto3,oneof" json:"use_in_genie,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WorkHourDefinition) Reset() {
@@ -1375,19 +1454,25 @@ func (x *WorkHourDefinition) GetUseInGenie() bool {
 	return false
 }
 
+// ContractDefinition is the working time of a contract. It is stored and returned,
+// without an effect.
 type ContractDefinition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "HH:mm".
-	HoursPerDay  string `protobuf:"bytes,1,opt,name=hours_per_day,json=hoursPerDay,proto3" json:"hours_per_day,omitempty"`
+	// "HH:mm", as it was sent.
+	HoursPerDay string `protobuf:"bytes,1,opt,name=hours_per_day,json=hoursPerDay,proto3" json:"hours_per_day,omitempty"`
+	// "HH:mm", as it was sent.
 	HoursPerWeek string `protobuf:"bytes,2,opt,name=hours_per_week,json=hoursPerWeek,proto3" json:"hours_per_week,omitempty"`
-	// Decimal numbers.
+	// A decimal number, as it was sent.
 	DaysPerWeek string `protobuf:"bytes,9,opt,name=days_per_week,json=daysPerWeek,proto3" json:"days_per_week,omitempty"`
-	Fte         string `protobuf:"bytes,10,opt,name=fte,proto3" json:"fte,omitempty"`
-	// Whether fte is in percent.
-	FteInPercent  *bool  `protobuf:"varint,11,opt,name=fte_in_percent,json=fteInPercent,proto3,oneof" json:"fte_in_percent,omitempty"`
+	// The full-time equivalent, a decimal number as it was sent.
+	Fte string `protobuf:"bytes,10,opt,name=fte,proto3" json:"fte,omitempty"`
+	// Whether fte is in percent: 100 instead of 1.
+	FteInPercent *bool `protobuf:"varint,11,opt,name=fte_in_percent,json=fteInPercent,proto3,oneof" json:"fte_in_percent,omitempty"`
+	// The legal working hours of a week, as they were sent.
 	LegalWorkWeek *int32 `protobuf:"varint,12,opt,name=legal_work_week,json=legalWorkWeek,proto3,oneof" json:"legal_work_week,omitempty"`
-	// 1 to 7.
-	WeekStartDay     *int32             `protobuf:"varint,13,opt,name=week_start_day,json=weekStartDay,proto3,oneof" json:"week_start_day,omitempty"`
+	// The first day of the week, from 1 to 7, as it was sent.
+	WeekStartDay *int32 `protobuf:"varint,13,opt,name=week_start_day,json=weekStartDay,proto3,oneof" json:"week_start_day,omitempty"`
+	// The working hours of the days of a week.
 	WorkingDaysHours []*WorkingDayHours `protobuf:"bytes,8,rep,name=working_days_hours,json=workingDaysHours,proto3" json:"working_days_hours,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1479,11 +1564,12 @@ func (x *ContractDefinition) GetWorkingDaysHours() []*WorkingDayHours {
 	return nil
 }
 
+// WorkingDayHours are the working hours of one day of a week.
 type WorkingDayHours struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 7.
+	// The day of the week, from 1 to 7, as it was sent.
 	Day int32 `protobuf:"varint,1,opt,name=day,proto3" json:"day,omitempty"`
-	// "HH:mm".
+	// "HH:mm", as it was sent.
 	Hours         string `protobuf:"bytes,2,opt,name=hours,proto3" json:"hours,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1750,22 +1836,22 @@ const file_rotaloom_scheduling_v1_employment_term_proto_rawDesc = "" +
 	"\x03_idB\f\n" +
 	"\n" +
 	"_qualifierB\x0e\n" +
-	"\f_all_details\"d\n" +
-	"\x1fMultiReadEmploymentTermsRequest\x12A\n" +
-	"\x05where\x18\x01 \x01(\v2+.rotaloom.scheduling.v1.EmploymentTermWhereR\x05where\"\xc2\x01\n" +
+	"\f_all_details\"l\n" +
+	"\x1fMultiReadEmploymentTermsRequest\x12I\n" +
+	"\x05where\x18\x01 \x01(\v2+.rotaloom.scheduling.v1.EmploymentTermWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xc2\x01\n" +
 	"#UpsertEmploymentTermVersionsRequest\x12N\n" +
 	"\achanges\x18\x01 \x01(\v24.rotaloom.scheduling.v1.EmploymentTermVersionChangesR\achanges\x123\n" +
 	"\x13return_all_versions\x18\x02 \x01(\bH\x00R\x11returnAllVersions\x88\x01\x01B\x16\n" +
 	"\x14_return_all_versions\"\xf4\x01\n" +
 	"\x1cEmploymentTermVersionChanges\x12E\n" +
 	"\x03add\x18\x01 \x03(\v23.rotaloom.scheduling.v1.EmploymentTermVersionChangeR\x03add\x12K\n" +
-	"\x06update\x18\x02 \x03(\v23.rotaloom.scheduling.v1.EmploymentTermVersionChangeR\x06update:@\xa2\xbb\x18<\x1a:\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03 \x01*\x03add*\x06updateJ\x18employment term versions\"\xa0\x01\n" +
-	"\x1bEmploymentTermVersionChange\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12e\n" +
-	"\x17employment_term_version\x18\x02 \x01(\v2-.rotaloom.scheduling.v1.EmploymentTermVersionR\x15employmentTermVersionB\x05\n" +
-	"\x03_id\"\xef\x01\n" +
-	"\x13EmploymentTermWhere\x12X\n" +
-	"\x10employment_terms\x18\x01 \x01(\v2-.rotaloom.scheduling.v1.EmploymentTermRefListR\x0femploymentTerms\x12%\n" +
+	"\x06update\x18\x02 \x03(\v23.rotaloom.scheduling.v1.EmploymentTermVersionChangeR\x06update:@\xa2\xbb\x18<\x1a:\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03 \x01*\x03add*\x06updateJ\x18employment term versions\"\xb0\x01\n" +
+	"\x1bEmploymentTermVersionChange\x12\x1b\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\xa2\xbb\x18\x02h\x01H\x00R\x02id\x88\x01\x01\x12m\n" +
+	"\x17employment_term_version\x18\x02 \x01(\v2-.rotaloom.scheduling.v1.EmploymentTermVersionB\x06\xa2\xbb\x18\x02h\x01R\x15employmentTermVersionB\x05\n" +
+	"\x03_id\"\xf7\x01\n" +
+	"\x13EmploymentTermWhere\x12`\n" +
+	"\x10employment_terms\x18\x01 \x01(\v2-.rotaloom.scheduling.v1.EmploymentTermRefListB\x06\xa2\xbb\x18\x02h\x01R\x0femploymentTerms\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12$\n" +
@@ -1782,24 +1868,24 @@ const file_rotaloom_scheduling_v1_employment_term_proto_rawDesc = "" +
 	"\x12EmploymentTermList\x12Q\n" +
 	"\x10employment_terms\x18\x01 \x03(\v2&.rotaloom.scheduling.v1.EmploymentTermR\x0femploymentTerms\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1f\xa2\xbb\x18\x1b\n" +
-	"\x10employment_terms\x12\afailure\"\xe5\x02\n" +
+	"\x10employment_terms\x12\afailure\"\x96\x03\n" +
 	"\x0eEmploymentTerm\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12 \n" +
 	"\tis_active\x18\x04 \x01(\bH\x00R\bisActive\x88\x01\x01\x122\n" +
-	"\x12allows_inheritance\x18\x05 \x01(\bH\x01R\x11allowsInheritance\x88\x01\x01\x12!\n" +
-	"\fprocess_type\x18\x06 \x01(\tR\vprocessType\x12#\n" +
+	"\x12allows_inheritance\x18\x05 \x01(\bH\x01R\x11allowsInheritance\x88\x01\x01\x12R\n" +
+	"\fprocess_type\x18\x06 \x01(\tB/\xa2\xbb\x18+b\x10ENFORCE_END_DATEb\x17ENFORCE_BEYOND_END_DATER\vprocessType\x12#\n" +
 	"\rpersistent_id\x18\a \x01(\tR\fpersistentId\x12J\n" +
 	"\bversions\x18\b \x01(\v2..rotaloom.scheduling.v1.EmploymentTermVersionsR\bversionsB\f\n" +
 	"\n" +
 	"_is_activeB\x15\n" +
 	"\x13_allows_inheritance\"\x7f\n" +
 	"\x16EmploymentTermVersions\x12e\n" +
-	"\x17employment_term_version\x18\x01 \x03(\v2-.rotaloom.scheduling.v1.EmploymentTermVersionR\x15employmentTermVersion\"\xf6\x06\n" +
-	"\x15EmploymentTermVersion\x12%\n" +
+	"\x17employment_term_version\x18\x01 \x03(\v2-.rotaloom.scheduling.v1.EmploymentTermVersionR\x15employmentTermVersion\"\xf8\x06\n" +
+	"\x15EmploymentTermVersion\x12'\n" +
 	"\n" +
-	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"start_date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x122\n" +
 	"\bpay_rule\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apayRule\x12@\n" +
 	"\x0faccrual_profile\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eaccrualProfile\x12@\n" +

@@ -29,8 +29,9 @@ const (
 )
 
 type GetEmploymentTermAssignmentsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId      int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -73,8 +74,9 @@ func (x *GetEmploymentTermAssignmentsRequest) GetPersonId() int64 {
 }
 
 type FindEmploymentTermAssignmentsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonNumber  string                 `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person number.
+	PersonNumber  string `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -163,6 +165,7 @@ func (x *MultiReadEmploymentTermAssignmentsRequest) GetWhere() *v1.PersonWhere {
 	return nil
 }
 
+// PersonEmploymentTermsList holds the assignments of several persons.
 type PersonEmploymentTermsList struct {
 	state         protoimpl.MessageState   `protogen:"open.v1"`
 	Persons       []*PersonEmploymentTerms `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -221,11 +224,15 @@ type PersonEmploymentTerms struct {
 	// In requests, exactly one property, or the pair aoid and coid. A hyperFindFilter is
 	// accepted and has no effect.
 	PersonIdentity *v1.PersonIdentity `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
-	// The range of days whose assignments are replaced. The default is all days.
-	AssignmentSpan *AssignmentSpan             `protobuf:"bytes,2,opt,name=assignment_span,json=assignmentSpan,proto3" json:"assignment_span,omitempty"`
-	Assignments    []*EmploymentTermAssignment `protobuf:"bytes,3,rep,name=assignments,proto3" json:"assignments,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The range of days whose assignments multi_upsert replaces; assignments must lie in
+	// it. The default is all days. Responses have it as it was sent.
+	AssignmentSpan *AssignmentSpan `protobuf:"bytes,2,opt,name=assignment_span,json=assignmentSpan,proto3" json:"assignment_span,omitempty"`
+	// The assignments, by day; they do not overlap. In multi_upsert, without any, the days
+	// of the span have no term. Other requests need at least one. Responses have the
+	// assignments of all days.
+	Assignments   []*EmploymentTermAssignment `protobuf:"bytes,3,rep,name=assignments,proto3" json:"assignments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PersonEmploymentTerms) Reset() {
@@ -281,9 +288,11 @@ func (x *PersonEmploymentTerms) GetAssignments() []*EmploymentTermAssignment {
 
 // AssignmentSpan is a range of days. The start is included; the end is not.
 type AssignmentSpan struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Start         string                 `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
-	End           string                 `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	Start string `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
+	// The day after the last; 3000-01-01 means that the range has no end.
+	End           string `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -332,9 +341,11 @@ func (x *AssignmentSpan) GetEnd() string {
 	return ""
 }
 
+// EmploymentTermAssignment assigns a person to an employment term for a range of days.
 type EmploymentTermAssignment struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	EmploymentTerm *v11.Ref               `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment term, by id or name.
+	EmploymentTerm *v11.Ref `protobuf:"bytes,1,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
 	// The first day of the assignment.
 	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
 	// The day after the last; 3000-01-01 means that the assignment has no end.
@@ -602,14 +613,14 @@ const file_rotaloom_scheduling_v1_employment_term_assignment_proto_rawDesc = "" 
 	"\x15PersonEmploymentTerms\x12L\n" +
 	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12O\n" +
 	"\x0fassignment_span\x18\x02 \x01(\v2&.rotaloom.scheduling.v1.AssignmentSpanR\x0eassignmentSpan\x12R\n" +
-	"\vassignments\x18\x03 \x03(\v20.rotaloom.scheduling.v1.EmploymentTermAssignmentR\vassignments:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"H\n" +
-	"\x0eAssignmentSpan\x12\x1c\n" +
-	"\x05start\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x05start\x12\x18\n" +
-	"\x03end\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x03end\"\xbc\x01\n" +
-	"\x18EmploymentTermAssignment\x12@\n" +
-	"\x0femployment_term\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eemploymentTerm\x12-\n" +
-	"\x0eeffective_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
-	"\x0fexpiration_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\"\xcd\x01\n" +
+	"\vassignments\x18\x03 \x03(\v20.rotaloom.scheduling.v1.EmploymentTermAssignmentR\vassignments:\x13\xa2\xbb\x18\x0f\"\raccountLocked\"L\n" +
+	"\x0eAssignmentSpan\x12\x1e\n" +
+	"\x05start\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x05start\x12\x1a\n" +
+	"\x03end\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x03end\"\xc8\x01\n" +
+	"\x18EmploymentTermAssignment\x12H\n" +
+	"\x0femployment_term\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\x0eemploymentTerm\x12/\n" +
+	"\x0eeffective_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\reffectiveDate\x121\n" +
+	"\x0fexpiration_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x0eexpirationDate\"\xcd\x01\n" +
 	"\x11PersonMemberships\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\x12D\n" +
 	"\vmemberships\x18\x02 \x03(\v2\".rotaloom.scheduling.v1.MembershipR\vmemberships\x12\x18\n" +

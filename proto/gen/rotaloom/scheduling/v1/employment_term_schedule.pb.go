@@ -31,23 +31,36 @@ const (
 // a hyperfind query, a location.
 type GetEmploymentTermScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The same values as select of MultiReadEmploymentTermSchedulesRequest.
-	Select    []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	StartDate string   `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The day after the last.
-	EndDate            string  `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	SymbolicPeriodId   *int64  `protobuf:"varint,4,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
+	// The parts of the response, separated by commas, in any case. The default is all of
+	// them.
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// The first day. It is needed if no symbolic period is given.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The day after the last. If it is the same as start_date, that day is selected.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The id of a symbolic period, instead of start_date and end_date. Its days are
+	// relative to today in the time zone of the tenant.
+	SymbolicPeriodId *int64 `protobuf:"varint,4,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
+	// The name of a symbolic period, used if symbolic_period_id is absent.
 	SymbolicPeriodName *string `protobuf:"bytes,5,opt,name=symbolic_period_name,json=symbolicPeriodName,proto3,oneof" json:"symbolic_period_name,omitempty"`
-	GroupId            *int64  `protobuf:"varint,6,opt,name=group_id,json=groupId,proto3,oneof" json:"group_id,omitempty"`
-	GroupName          *string `protobuf:"bytes,7,opt,name=group_name,json=groupName,proto3,oneof" json:"group_name,omitempty"`
-	EmployeeId         *int64  `protobuf:"varint,8,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	PersonNumber       *string `protobuf:"bytes,9,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	HyperfindId        *int64  `protobuf:"varint,10,opt,name=hyperfind_id,json=hyperfindId,proto3,oneof" json:"hyperfind_id,omitempty"`
-	HyperfindName      *string `protobuf:"bytes,11,opt,name=hyperfind_name,json=hyperfindName,proto3,oneof" json:"hyperfind_name,omitempty"`
-	LocationId         *int64  `protobuf:"varint,12,opt,name=location_id,json=locationId,proto3,oneof" json:"location_id,omitempty"`
-	LocationPath       *string `protobuf:"bytes,13,opt,name=location_path,json=locationPath,proto3,oneof" json:"location_path,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// The id of the employment term.
+	GroupId *int64 `protobuf:"varint,6,opt,name=group_id,json=groupId,proto3,oneof" json:"group_id,omitempty"`
+	// The name of the employment term, used if group_id is absent.
+	GroupName *string `protobuf:"bytes,7,opt,name=group_name,json=groupName,proto3,oneof" json:"group_name,omitempty"`
+	// The id of an employee, whose terms on the days are selected.
+	EmployeeId *int64 `protobuf:"varint,8,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of an employee, used if employee_id is absent.
+	PersonNumber *string `protobuf:"bytes,9,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// The id of a hyperfind query. The terms of its employees are selected.
+	HyperfindId *int64 `protobuf:"varint,10,opt,name=hyperfind_id,json=hyperfindId,proto3,oneof" json:"hyperfind_id,omitempty"`
+	// The name of a hyperfind query, used if hyperfind_id is absent.
+	HyperfindName *string `protobuf:"bytes,11,opt,name=hyperfind_name,json=hyperfindName,proto3,oneof" json:"hyperfind_name,omitempty"`
+	// The id of a location. The terms of employees whose primary job is there are selected.
+	LocationId *int64 `protobuf:"varint,12,opt,name=location_id,json=locationId,proto3,oneof" json:"location_id,omitempty"`
+	// The full path of a location, used if location_id is absent.
+	LocationPath  *string `protobuf:"bytes,13,opt,name=location_path,json=locationPath,proto3,oneof" json:"location_path,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetEmploymentTermScheduleRequest) Reset() {
@@ -173,9 +186,9 @@ func (x *GetEmploymentTermScheduleRequest) GetLocationPath() string {
 
 type MultiReadEmploymentTermSchedulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// GROUPS, MEMBERSHIPS, GROUPSHIFTS or GROUPPAYCODEEDITS, in any case. The default is
-	// all of them.
-	Select        []string                     `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// The parts of the response, in any case. The default is all of them.
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// Selects the employment terms and the days.
 	Where         *EmploymentTermScheduleWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -227,11 +240,15 @@ func (x *MultiReadEmploymentTermSchedulesRequest) GetWhere() *EmploymentTermSche
 
 // EmploymentTermScheduleWhere selects terms by exactly one of its properties.
 type EmploymentTermScheduleWhere struct {
-	state         protoimpl.MessageState  `protogen:"open.v1"`
-	Groups        *EmploymentTermsAndDays `protobuf:"bytes,1,opt,name=groups,proto3" json:"groups,omitempty"`
-	Employees     *EmployeesAndDays       `protobuf:"bytes,2,opt,name=employees,proto3" json:"employees,omitempty"`
-	Hyperfind     *HyperfindAndDays       `protobuf:"bytes,3,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
-	Locations     *LocationsAndDays       `protobuf:"bytes,4,opt,name=locations,proto3" json:"locations,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects employment terms by id or name.
+	Groups *EmploymentTermsAndDays `protobuf:"bytes,1,opt,name=groups,proto3" json:"groups,omitempty"`
+	// Selects the terms that the employees are on.
+	Employees *EmployeesAndDays `protobuf:"bytes,2,opt,name=employees,proto3" json:"employees,omitempty"`
+	// Selects the terms that the employees of a hyperfind query are on.
+	Hyperfind *HyperfindAndDays `protobuf:"bytes,3,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	// Selects the terms of employees whose primary job is at the locations.
+	Locations     *LocationsAndDays `protobuf:"bytes,4,opt,name=locations,proto3" json:"locations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -294,10 +311,12 @@ func (x *EmploymentTermScheduleWhere) GetLocations() *LocationsAndDays {
 	return nil
 }
 
+// EmploymentTermsAndDays selects employment terms and days.
 type EmploymentTermsAndDays struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By ids or names.
-	Groups        *v1.RefList   `protobuf:"bytes,1,opt,name=groups,proto3" json:"groups,omitempty"`
+	// The employment terms, by ids or names. At least one.
+	Groups *v1.RefList `protobuf:"bytes,1,opt,name=groups,proto3" json:"groups,omitempty"`
+	// The days.
 	DateRange     *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -347,10 +366,12 @@ func (x *EmploymentTermsAndDays) GetDateRange() *v1.DateRange {
 	return nil
 }
 
+// EmployeesAndDays selects employees and days.
 type EmployeesAndDays struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// By ids or person numbers.
-	Employees     *v1.RefList   `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The employees, by ids or person numbers. At least one.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The days.
 	DateRange     *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -400,12 +421,15 @@ func (x *EmployeesAndDays) GetDateRange() *v1.DateRange {
 	return nil
 }
 
+// HyperfindAndDays selects the employees of a hyperfind query, and days.
 type HyperfindAndDays struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Hyperfind *v1.Ref                `protobuf:"bytes,1,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
-	DateRange *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	// The only effective value is false, the default: a transfer segment of a shift does
-	// not make the employee a member of another term.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hyperfind query, by id or name.
+	Hyperfind *v1.Ref `protobuf:"bytes,1,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	// The days.
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// Only false, the default, is accepted: a transfer segment of a shift does not make the
+	// employee a member of another term.
 	IncludeEmployeeTransfer *bool `protobuf:"varint,3,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -462,12 +486,14 @@ func (x *HyperfindAndDays) GetIncludeEmployeeTransfer() bool {
 	return false
 }
 
+// LocationsAndDays selects the employees of locations, and days.
 type LocationsAndDays struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Locations *v1.RefList            `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
-	DateRange *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	// The only effective value is false, the default: employees are found by their primary
-	// jobs.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations, by ids or full paths. At least one.
+	Locations *v1.RefList `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
+	// The days.
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// Only false, the default, is accepted: employees are found by their primary jobs.
 	IncludeEmployeeTransfer *bool `protobuf:"varint,3,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -526,13 +552,17 @@ func (x *LocationsAndDays) GetIncludeEmployeeTransfer() bool {
 
 // EmploymentTermSchedules has a list for each selected kind. The list may be empty.
 type EmploymentTermSchedules struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Groups            *ScheduledGroupList    `protobuf:"bytes,1,opt,name=groups,proto3" json:"groups,omitempty"`
-	GroupShifts       *GroupShiftList        `protobuf:"bytes,2,opt,name=group_shifts,json=groupShifts,proto3" json:"group_shifts,omitempty"`
-	GroupPayCodeEdits *GroupPayCodeEditList  `protobuf:"bytes,3,opt,name=group_pay_code_edits,json=groupPayCodeEdits,proto3" json:"group_pay_code_edits,omitempty"`
-	Memberships       *GroupMembershipList   `protobuf:"bytes,4,opt,name=memberships,proto3" json:"memberships,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The selected employment terms; absent if they are not selected.
+	Groups *ScheduledGroupList `protobuf:"bytes,1,opt,name=groups,proto3" json:"groups,omitempty"`
+	// The shifts of the terms, by term and day; absent if they are not selected.
+	GroupShifts *GroupShiftList `protobuf:"bytes,2,opt,name=group_shifts,json=groupShifts,proto3" json:"group_shifts,omitempty"`
+	// The pay code edits of the terms, by term and day; absent if they are not selected.
+	GroupPayCodeEdits *GroupPayCodeEditList `protobuf:"bytes,3,opt,name=group_pay_code_edits,json=groupPayCodeEdits,proto3" json:"group_pay_code_edits,omitempty"`
+	// The employees of the terms; absent if they are not selected.
+	Memberships   *GroupMembershipList `protobuf:"bytes,4,opt,name=memberships,proto3" json:"memberships,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *EmploymentTermSchedules) Reset() {
@@ -593,6 +623,7 @@ func (x *EmploymentTermSchedules) GetMemberships() *GroupMembershipList {
 	return nil
 }
 
+// ScheduledGroupList is a list of employment terms.
 type ScheduledGroupList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Groups        []*ScheduledGroup      `protobuf:"bytes,1,rep,name=groups,proto3" json:"groups,omitempty"`
@@ -639,18 +670,25 @@ func (x *ScheduledGroupList) GetGroups() []*ScheduledGroup {
 
 // ScheduledGroup is an employment term as it is shown in schedules.
 type ScheduledGroup struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Id     *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name   string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Active *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the employment term.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the employment term.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Always true.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	// Whether employees inherit the patterns of the term.
-	Inheritance    *bool  `protobuf:"varint,4,opt,name=inheritance,proto3,oneof" json:"inheritance,omitempty"`
-	Contract       *bool  `protobuf:"varint,5,opt,name=contract,proto3,oneof" json:"contract,omitempty"`
-	EmploymentTerm *bool  `protobuf:"varint,6,opt,name=employment_term,json=employmentTerm,proto3,oneof" json:"employment_term,omitempty"`
-	Deleted        *bool  `protobuf:"varint,7,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	Version        *int64 `protobuf:"varint,8,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	Inheritance *bool `protobuf:"varint,4,opt,name=inheritance,proto3,oneof" json:"inheritance,omitempty"`
+	// Always true.
+	Contract *bool `protobuf:"varint,5,opt,name=contract,proto3,oneof" json:"contract,omitempty"`
+	// Always true.
+	EmploymentTerm *bool `protobuf:"varint,6,opt,name=employment_term,json=employmentTerm,proto3,oneof" json:"employment_term,omitempty"`
+	// Always false.
+	Deleted *bool `protobuf:"varint,7,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// The version of the employment term, which increases with every change.
+	Version       *int64 `protobuf:"varint,8,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScheduledGroup) Reset() {
@@ -739,6 +777,7 @@ func (x *ScheduledGroup) GetVersion() int64 {
 	return 0
 }
 
+// GroupShiftList is a list of shifts of employment terms.
 type GroupShiftList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	GroupShifts   []*GroupShift          `protobuf:"bytes,1,rep,name=group_shifts,json=groupShifts,proto3" json:"group_shifts,omitempty"`
@@ -786,15 +825,23 @@ func (x *GroupShiftList) GetGroupShifts() []*GroupShift {
 // GroupShift is a shift that a pattern of a term generates. It begins on one of the
 // requested days.
 type GroupShift struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         *v1.Ref                `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	StartDateTime string                 `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Label         string                 `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
-	Generated     *bool                  `protobuf:"varint,5,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	Segments      []*ShiftSegment        `protobuf:"bytes,6,rep,name=segments,proto3" json:"segments,omitempty"`
-	Relations     []*Relation            `protobuf:"bytes,7,rep,name=relations,proto3" json:"relations,omitempty"`
-	CommentNotes  []*CommentNote         `protobuf:"bytes,8,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment term, by id and name.
+	Group *v1.Ref `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	// The start, included, YYYY-MM-DDTHH:MM:SS without a time zone.
+	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, not included, YYYY-MM-DDTHH:MM:SS without a time zone.
+	EndDateTime string `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The label of the shift template.
+	Label string `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
+	// Always true.
+	Generated *bool `protobuf:"varint,5,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
+	// The parts of the shift, by start.
+	Segments []*ShiftSegment `protobuf:"bytes,6,rep,name=segments,proto3" json:"segments,omitempty"`
+	// The assignment of the pattern that generates the shift.
+	Relations []*Relation `protobuf:"bytes,7,rep,name=relations,proto3" json:"relations,omitempty"`
+	// The comments of the shift template.
+	CommentNotes  []*CommentNote `protobuf:"bytes,8,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -885,6 +932,7 @@ func (x *GroupShift) GetCommentNotes() []*CommentNote {
 	return nil
 }
 
+// GroupPayCodeEditList is a list of pay code edits of employment terms.
 type GroupPayCodeEditList struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	GroupPayCodeEdits []*GroupPayCodeEdit    `protobuf:"bytes,1,rep,name=group_pay_code_edits,json=groupPayCodeEdits,proto3" json:"group_pay_code_edits,omitempty"`
@@ -931,24 +979,35 @@ func (x *GroupPayCodeEditList) GetGroupPayCodeEdits() []*GroupPayCodeEdit {
 
 // GroupPayCodeEdit is a pay code edit that a pattern of a term generates.
 type GroupPayCodeEdit struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Group      *v1.Ref                `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	PayCodeRef *v1.Ref                `protobuf:"bytes,2,opt,name=pay_code_ref,json=payCodeRef,proto3" json:"pay_code_ref,omitempty"`
-	StartDate  string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The last day, included.
-	EndDate   string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment term, by id and name.
+	Group *v1.Ref `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	// The pay code, as in the pattern.
+	PayCodeRef *v1.Ref `protobuf:"bytes,2,opt,name=pay_code_ref,json=payCodeRef,proto3" json:"pay_code_ref,omitempty"`
+	// The first day, YYYY-MM-DD.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included, YYYY-MM-DD.
+	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The start, HH:MM:SS; absent if the pay code edit has no times.
 	StartTime string `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	EndTime   string `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// Seconds.
-	DurationInTime *int64         `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
-	DurationInDays *float64       `protobuf:"fixed64,8,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
-	MoneyAmount    *float64       `protobuf:"fixed64,9,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
-	OrgJobRef      *v1.Ref        `protobuf:"bytes,10,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
-	Generated      *bool          `protobuf:"varint,11,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	Relations      []*Relation    `protobuf:"bytes,12,rep,name=relations,proto3" json:"relations,omitempty"`
-	CommentNotes   []*CommentNote `protobuf:"bytes,13,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The end, HH:MM:SS; absent if the pay code edit has no end.
+	EndTime string `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// The duration in seconds.
+	DurationInTime *int64 `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	// The duration in days.
+	DurationInDays *float64 `protobuf:"fixed64,8,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
+	// The amount of money.
+	MoneyAmount *float64 `protobuf:"fixed64,9,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	// The job, as in the pattern; absent if the pattern names none.
+	OrgJobRef *v1.Ref `protobuf:"bytes,10,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
+	// Always true.
+	Generated *bool `protobuf:"varint,11,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
+	// The assignment of the pattern that generates the pay code edit.
+	Relations []*Relation `protobuf:"bytes,12,rep,name=relations,proto3" json:"relations,omitempty"`
+	// The comments of the pattern.
+	CommentNotes  []*CommentNote `protobuf:"bytes,13,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GroupPayCodeEdit) Reset() {
@@ -1072,6 +1131,7 @@ func (x *GroupPayCodeEdit) GetCommentNotes() []*CommentNote {
 	return nil
 }
 
+// GroupMembershipList is a list of the employees of employment terms.
 type GroupMembershipList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Memberships   []*GroupMembership     `protobuf:"bytes,1,rep,name=memberships,proto3" json:"memberships,omitempty"`
@@ -1119,10 +1179,13 @@ func (x *GroupMembershipList) GetMemberships() []*GroupMembership {
 // GroupMembership assigns an employee to a term for a range of days. It overlaps the
 // requested days. Memberships of employees whom the caller may not see are left out.
 type GroupMembership struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Group     *v1.Ref                `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	Employee  *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDate string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment term, by id and name.
+	Group *v1.Ref `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The first day, YYYY-MM-DD.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included; absent if the membership never ends.
 	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1191,9 +1254,9 @@ var File_rotaloom_scheduling_v1_employment_term_schedule_proto protoreflect.File
 
 const file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc = "" +
 	"\n" +
-	"5rotaloom/scheduling/v1/employment_term_schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xda\x05\n" +
-	" GetEmploymentTermScheduleRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12%\n" +
+	"5rotaloom/scheduling/v1/employment_term_schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a\"rotaloom/scheduling/v1/labor.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\x95\x06\n" +
+	" GetEmploymentTermScheduleRequest\x12Q\n" +
+	"\x06select\x18\x01 \x03(\tB9\xa2\xbb\x185b\x06GROUPSb\vMEMBERSHIPSb\vGROUPSHIFTSb\x11GROUPPAYCODEEDITSR\x06select\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x121\n" +
@@ -1220,35 +1283,35 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_proto_rawDesc = "" +
 	"\r_hyperfind_idB\x11\n" +
 	"\x0f_hyperfind_nameB\x0e\n" +
 	"\f_location_idB\x10\n" +
-	"\x0e_location_path\"\x8c\x01\n" +
-	"'MultiReadEmploymentTermSchedulesRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12I\n" +
-	"\x05where\x18\x02 \x01(\v23.rotaloom.scheduling.v1.EmploymentTermScheduleWhereR\x05where\"\xb9\x04\n" +
+	"\x0e_location_path\"\xcf\x01\n" +
+	"'MultiReadEmploymentTermSchedulesRequest\x12Q\n" +
+	"\x06select\x18\x01 \x03(\tB9\xa2\xbb\x185b\x06GROUPSb\vMEMBERSHIPSb\vGROUPSHIFTSb\x11GROUPPAYCODEEDITSR\x06select\x12Q\n" +
+	"\x05where\x18\x02 \x01(\v23.rotaloom.scheduling.v1.EmploymentTermScheduleWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xb9\x04\n" +
 	"\x1bEmploymentTermScheduleWhere\x12F\n" +
 	"\x06groups\x18\x01 \x01(\v2..rotaloom.scheduling.v1.EmploymentTermsAndDaysR\x06groups\x12F\n" +
 	"\temployees\x18\x02 \x01(\v2(.rotaloom.scheduling.v1.EmployeesAndDaysR\temployees\x12F\n" +
 	"\thyperfind\x18\x03 \x01(\v2(.rotaloom.scheduling.v1.HyperfindAndDaysR\thyperfind\x12F\n" +
-	"\tlocations\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.LocationsAndDaysR\tlocations:\xf9\x01\xa2\xbb\x18\xf4\x01\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\x1a-\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x17employment terms * daysX\x01\x1a\x9a\x01\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x1bentries of employment termsRgService limits are exceeded: entries of employment terms: more than {max}. Ask for fewer terms or days.X\x01\"\xd4\x01\n" +
-	"\x16EmploymentTermsAndDays\x123\n" +
-	"\x06groups\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\x06groups\x12<\n" +
+	"\tlocations\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.LocationsAndDaysR\tlocations:\xf9\x01\xa2\xbb\x18\xf4\x01\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\x1a-\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x17employment terms * daysX\x01\x1a\x9a\x01\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x1bentries of employment termsRgService limits are exceeded: entries of employment terms: more than {max}. Ask for fewer terms or days.X\x01\"\xe4\x01\n" +
+	"\x16EmploymentTermsAndDays\x12;\n" +
+	"\x06groups\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x06\xa2\xbb\x18\x02h\x01R\x06groups\x12D\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange:G\xa2\xbb\x18C\x1aA\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01*\x06groups2\n" +
-	"date_rangeJ\x17employment terms * days\"\xd0\x01\n" +
-	"\x10EmployeesAndDays\x129\n" +
-	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12<\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange:G\xa2\xbb\x18C\x1aA\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01*\x06groups2\n" +
+	"date_rangeJ\x17employment terms * days\"\xe0\x01\n" +
+	"\x10EmployeesAndDays\x12A\n" +
+	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x06\xa2\xbb\x18\x02h\x01R\temployees\x12D\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange:C\xa2\xbb\x18?\x1a=\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01*\temployees2\n" +
-	"date_rangeJ\x10employees * days\"\xf7\x01\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange:C\xa2\xbb\x18?\x1a=\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01*\temployees2\n" +
+	"date_rangeJ\x10employees * days\"\xff\x01\n" +
 	"\x10HyperfindAndDays\x12F\n" +
-	"\thyperfind\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x0f\xa2\xbb\x18\v\"\thyperFindR\thyperfind\x12<\n" +
+	"\thyperfind\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x0f\xa2\xbb\x18\v\"\thyperFindR\thyperfind\x12D\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12?\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\x12?\n" +
 	"\x19include_employee_transfer\x18\x03 \x01(\bH\x00R\x17includeEmployeeTransfer\x88\x01\x01B\x1c\n" +
-	"\x1a_include_employee_transfer\"\xea\x01\n" +
-	"\x10LocationsAndDays\x129\n" +
-	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\tlocations\x12<\n" +
+	"\x1a_include_employee_transfer\"\xfa\x01\n" +
+	"\x10LocationsAndDays\x12A\n" +
+	"\tlocations\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x06\xa2\xbb\x18\x02h\x01R\tlocations\x12D\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12?\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\x12?\n" +
 	"\x19include_employee_transfer\x18\x03 \x01(\bH\x00R\x17includeEmployeeTransfer\x88\x01\x01B\x1c\n" +
 	"\x1a_include_employee_transfer\"\xd6\x02\n" +
 	"\x17EmploymentTermSchedules\x12B\n" +

@@ -29,8 +29,9 @@ const (
 )
 
 type GetEmploymentTermSchedulePatternRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the assignment.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -73,8 +74,9 @@ func (x *GetEmploymentTermSchedulePatternRequest) GetId() int64 {
 }
 
 type DeleteEmploymentTermSchedulePatternRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the assignment.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -152,10 +154,12 @@ func (*GetPatternBuilderRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{2}
 }
 
+// PatternBuilder is the configuration of pattern propagation that clients of the
+// reference product read.
 type PatternBuilder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Read only. The value has no effect, because schedules have no horizon in this
-	// product.
+	// A number of days, by default 60. It has no effect, because schedules have no horizon
+	// in this product.
 	GovernedDays *int32 `protobuf:"varint,1,opt,name=governed_days,json=governedDays,proto3,oneof" json:"governed_days,omitempty"`
 	// Always absent, because schedules are not rolled out by a background process.
 	PopulatedThroughDate string `protobuf:"bytes,2,opt,name=populated_through_date,json=populatedThroughDate,proto3" json:"populated_through_date,omitempty"`
@@ -210,22 +214,28 @@ func (x *PatternBuilder) GetPopulatedThroughDate() string {
 // GroupSchedulePattern is the assignment of a pattern to an employment term.
 type GroupSchedulePattern struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The employment term, by id or name.
+	// The id of the assignment, given by the server. Ignored in requests.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employment term, by id or name. It is needed if an assignment is created. If an
+	// assignment is changed, it may be absent, and must be the employment term of the
+	// assignment otherwise.
 	GroupRef *v1.Ref `protobuf:"bytes,2,opt,name=group_ref,json=groupRef,proto3" json:"group_ref,omitempty"`
-	// The first day of the assignment.
+	// The first day of the assignment. It is needed if an assignment is created. The
+	// default of recreate is the first day of the assignment.
 	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The last day of the assignment; absent or 3000-01-01 means that the assignment has no
-	// end.
+	// The last day of the assignment, after startDate; absent or 3000-01-01 means that the
+	// assignment has no end. If an assignment is changed, the default is its last day.
 	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	// A positive value starts the cycle this number of days later. The default is 0.
 	StartDateOffset *int32 `protobuf:"varint,5,opt,name=start_date_offset,json=startDateOffset,proto3,oneof" json:"start_date_offset,omitempty"`
 	// Read only: the day before startDate until the propagation has finished,
 	// then the end of the assignment.
-	PopulatedThroughDate string           `protobuf:"bytes,6,opt,name=populated_through_date,json=populatedThroughDate,proto3" json:"populated_through_date,omitempty"`
-	SchedulePattern      *SchedulePattern `protobuf:"bytes,7,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	PopulatedThroughDate string `protobuf:"bytes,6,opt,name=populated_through_date,json=populatedThroughDate,proto3" json:"populated_through_date,omitempty"`
+	// The pattern, or only the id or the name of a pattern template. It is needed in
+	// requests, and absent in the result of a removed assignment.
+	SchedulePattern *SchedulePattern `protobuf:"bytes,7,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *GroupSchedulePattern) Reset() {
@@ -308,9 +318,12 @@ func (x *GroupSchedulePattern) GetSchedulePattern() *SchedulePattern {
 }
 
 type ApplyCreateGroupSchedulePatternsRequest struct {
-	state          protoimpl.MessageState            `protogen:"open.v1"`
-	Body           *ApplyCreateGroupSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                             `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to create.
+	Body *ApplyCreateGroupSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid assignments are created if others fail; the status is then 207. The
+	// default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -360,12 +373,15 @@ func (x *ApplyCreateGroupSchedulePatternsRequest) GetPartialSuccess() bool {
 }
 
 type ApplyCreateGroupSchedulePatterns struct {
-	state                         protoimpl.MessageState        `protogen:"open.v1"`
-	FormatForTransactionAssistant *bool                         `protobuf:"varint,1,opt,name=format_for_transaction_assistant,json=formatForTransactionAssistant,proto3,oneof" json:"format_for_transaction_assistant,omitempty"`
-	Options                       *PartialSuccessOptions        `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
-	GroupSchedulePatterns         *GroupSchedulePatternCreation `protobuf:"bytes,3,opt,name=group_schedule_patterns,json=groupSchedulePatterns,proto3" json:"group_schedule_patterns,omitempty"`
-	unknownFields                 protoimpl.UnknownFields
-	sizeCache                     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The same as options.detailedPartialSuccess. It has the effect if one of them is true.
+	FormatForTransactionAssistant *bool `protobuf:"varint,1,opt,name=format_for_transaction_assistant,json=formatForTransactionAssistant,proto3,oneof" json:"format_for_transaction_assistant,omitempty"`
+	// Options of the response.
+	Options *PartialSuccessOptions `protobuf:"bytes,2,opt,name=options,proto3" json:"options,omitempty"`
+	// The assignments to create.
+	GroupSchedulePatterns *GroupSchedulePatternCreation `protobuf:"bytes,3,opt,name=group_schedule_patterns,json=groupSchedulePatterns,proto3" json:"group_schedule_patterns,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *ApplyCreateGroupSchedulePatterns) Reset() {
@@ -419,9 +435,10 @@ func (x *ApplyCreateGroupSchedulePatterns) GetGroupSchedulePatterns() *GroupSche
 	return nil
 }
 
+// PartialSuccessOptions are options of the response of a request with partial success.
 type PartialSuccessOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether failed results contain their whole input.
+	// Whether failed results contain their whole input. The default is false.
 	DetailedPartialSuccess *bool `protobuf:"varint,1,opt,name=detailed_partial_success,json=detailedPartialSuccess,proto3,oneof" json:"detailed_partial_success,omitempty"`
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
@@ -465,7 +482,8 @@ func (x *PartialSuccessOptions) GetDetailedPartialSuccess() bool {
 }
 
 type GroupSchedulePatternCreation struct {
-	state         protoimpl.MessageState       `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to create.
 	Do            *GroupSchedulePatternCreates `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -509,7 +527,8 @@ func (x *GroupSchedulePatternCreation) GetDo() *GroupSchedulePatternCreates {
 }
 
 type GroupSchedulePatternCreates struct {
-	state                       protoimpl.MessageState        `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to create. At least one.
 	GroupSchedulePatternCreates []*GroupSchedulePatternCreate `protobuf:"bytes,1,rep,name=group_schedule_pattern_creates,json=groupSchedulePatternCreates,proto3" json:"group_schedule_pattern_creates,omitempty"`
 	unknownFields               protoimpl.UnknownFields
 	sizeCache                   protoimpl.SizeCache
@@ -552,11 +571,13 @@ func (x *GroupSchedulePatternCreates) GetGroupSchedulePatternCreates() []*GroupS
 	return nil
 }
 
+// GroupSchedulePatternCreate is one assignment to create.
 type GroupSchedulePatternCreate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// If true, the assignment replaces the entries that overlapping patterns generate; if
-	// false, it adds entries.
-	Override             *bool                 `protobuf:"varint,1,opt,name=override,proto3,oneof" json:"override,omitempty"`
+	// false, the default, it adds entries.
+	Override *bool `protobuf:"varint,1,opt,name=override,proto3,oneof" json:"override,omitempty"`
+	// The assignment to create.
 	GroupSchedulePattern *GroupSchedulePattern `protobuf:"bytes,2,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -607,9 +628,12 @@ func (x *GroupSchedulePatternCreate) GetGroupSchedulePattern() *GroupSchedulePat
 }
 
 type ApplyUpdateGroupSchedulePatternsRequest struct {
-	state          protoimpl.MessageState            `protogen:"open.v1"`
-	Body           *ApplyUpdateGroupSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                             `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change. It has exactly one of its properties, besides options.
+	Body *ApplyUpdateGroupSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid changes are made if others fail; the status is then 207. The
+	// default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -658,15 +682,24 @@ func (x *ApplyUpdateGroupSchedulePatternsRequest) GetPartialSuccess() bool {
 	return false
 }
 
+// ApplyUpdateGroupSchedulePatterns is a change of assignments. It has exactly one of its
+// properties, besides options.
 type ApplyUpdateGroupSchedulePatterns struct {
-	state                         protoimpl.MessageState               `protogen:"open.v1"`
-	Recreate                      *RecreateGroupSchedulePatterns       `protobuf:"bytes,1,opt,name=recreate,proto3" json:"recreate,omitempty"`
-	UpdateAsOfDate                *UpdateGroupSchedulePatternsAsOfDate `protobuf:"bytes,2,opt,name=update_as_of_date,json=updateAsOfDate,proto3" json:"update_as_of_date,omitempty"`
-	UpdateEndDate                 *UpdateGroupSchedulePatternsEndDate  `protobuf:"bytes,3,opt,name=update_end_date,json=updateEndDate,proto3" json:"update_end_date,omitempty"`
-	Remove                        *RemoveGroupSchedulePatterns         `protobuf:"bytes,4,opt,name=remove,proto3" json:"remove,omitempty"`
-	RemoveByGroups                *RemoveGroupSchedulePatternsByGroups `protobuf:"bytes,5,opt,name=remove_by_groups,json=removeByGroups,proto3" json:"remove_by_groups,omitempty"`
-	Options                       *PartialSuccessOptions               `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
-	FormatForTransactionAssistant *bool                                `protobuf:"varint,7,opt,name=format_for_transaction_assistant,json=formatForTransactionAssistant,proto3,oneof" json:"format_for_transaction_assistant,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Replaces assignments on their whole range of days.
+	Recreate *RecreateGroupSchedulePatterns `protobuf:"bytes,1,opt,name=recreate,proto3" json:"recreate,omitempty"`
+	// Replaces assignments from a date on.
+	UpdateAsOfDate *UpdateGroupSchedulePatternsAsOfDate `protobuf:"bytes,2,opt,name=update_as_of_date,json=updateAsOfDate,proto3" json:"update_as_of_date,omitempty"`
+	// Changes the last day of assignments.
+	UpdateEndDate *UpdateGroupSchedulePatternsEndDate `protobuf:"bytes,3,opt,name=update_end_date,json=updateEndDate,proto3" json:"update_end_date,omitempty"`
+	// Removes days from assignments.
+	Remove *RemoveGroupSchedulePatterns `protobuf:"bytes,4,opt,name=remove,proto3" json:"remove,omitempty"`
+	// Removes days from all assignments of employment terms.
+	RemoveByGroups *RemoveGroupSchedulePatternsByGroups `protobuf:"bytes,5,opt,name=remove_by_groups,json=removeByGroups,proto3" json:"remove_by_groups,omitempty"`
+	// Options of the response.
+	Options *PartialSuccessOptions `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
+	// The same as options.detailedPartialSuccess. It has the effect if one of them is true.
+	FormatForTransactionAssistant *bool `protobuf:"varint,7,opt,name=format_for_transaction_assistant,json=formatForTransactionAssistant,proto3,oneof" json:"format_for_transaction_assistant,omitempty"`
 	unknownFields                 protoimpl.UnknownFields
 	sizeCache                     protoimpl.SizeCache
 }
@@ -750,9 +783,11 @@ func (x *ApplyUpdateGroupSchedulePatterns) GetFormatForTransactionAssistant() bo
 	return false
 }
 
+// GroupSchedulePatternIds names assignments.
 type GroupSchedulePatternIds struct {
-	state                   protoimpl.MessageState `protogen:"open.v1"`
-	GroupSchedulePatternIds []int64                `protobuf:"varint,1,rep,packed,name=group_schedule_pattern_ids,json=groupSchedulePatternIds,proto3" json:"group_schedule_pattern_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the assignments, each once.
+	GroupSchedulePatternIds []int64 `protobuf:"varint,1,rep,packed,name=group_schedule_pattern_ids,json=groupSchedulePatternIds,proto3" json:"group_schedule_pattern_ids,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
 }
@@ -796,8 +831,10 @@ func (x *GroupSchedulePatternIds) GetGroupSchedulePatternIds() []int64 {
 
 // RecreateGroupSchedulePatterns replaces assignments on their whole range of days.
 type RecreateGroupSchedulePatterns struct {
-	state         protoimpl.MessageState        `protogen:"open.v1"`
-	Where         *GroupSchedulePatternIds      `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to replace.
+	Where *GroupSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The new state of the assignments.
 	Do            *RecreateGroupSchedulePattern `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -848,8 +885,9 @@ func (x *RecreateGroupSchedulePatterns) GetDo() *RecreateGroupSchedulePattern {
 }
 
 type RecreateGroupSchedulePattern struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	GroupSchedulePattern *GroupSchedulePattern  `protobuf:"bytes,1,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new pattern and, if they change, the new days.
+	GroupSchedulePattern *GroupSchedulePattern `protobuf:"bytes,1,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -894,8 +932,10 @@ func (x *RecreateGroupSchedulePattern) GetGroupSchedulePattern() *GroupScheduleP
 // UpdateGroupSchedulePatternsAsOfDate ends assignments on the day before a date and
 // starts the changed assignment on that date.
 type UpdateGroupSchedulePatternsAsOfDate struct {
-	state         protoimpl.MessageState              `protogen:"open.v1"`
-	Where         *GroupSchedulePatternIds            `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to change.
+	Where *GroupSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The date, and the state from the date on.
 	Do            *UpdateGroupSchedulePatternAsOfDate `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -946,9 +986,12 @@ func (x *UpdateGroupSchedulePatternsAsOfDate) GetDo() *UpdateGroupSchedulePatter
 }
 
 type UpdateGroupSchedulePatternAsOfDate struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	Date                 string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
-	GroupSchedulePattern *GroupSchedulePattern  `protobuf:"bytes,2,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day with the new pattern. It must be a day of the assignment.
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The new pattern from the date on and, if it changes, the last day. Its startDate is
+	// ignored.
+	GroupSchedulePattern *GroupSchedulePattern `protobuf:"bytes,2,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
 }
@@ -999,8 +1042,10 @@ func (x *UpdateGroupSchedulePatternAsOfDate) GetGroupSchedulePattern() *GroupSch
 
 // UpdateGroupSchedulePatternsEndDate changes only the last day of assignments.
 type UpdateGroupSchedulePatternsEndDate struct {
-	state         protoimpl.MessageState             `protogen:"open.v1"`
-	Where         *GroupSchedulePatternIds           `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to change.
+	Where *GroupSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The new last day. Without it, the assignments have no end.
 	Do            *UpdateGroupSchedulePatternEndDate `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1050,9 +1095,12 @@ func (x *UpdateGroupSchedulePatternsEndDate) GetDo() *UpdateGroupSchedulePattern
 	return nil
 }
 
+// UpdateGroupSchedulePatternEndDate is the new last day of assignments.
 type UpdateGroupSchedulePatternEndDate struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Date          string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The last day, included. It must not be before startDate. Without a date, the
+	// assignments have no end.
+	Date          string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1097,9 +1145,11 @@ func (x *UpdateGroupSchedulePatternEndDate) GetDate() string {
 // RemoveGroupSchedulePatterns removes days from assignments. The remaining assignments
 // are shortened or split.
 type RemoveGroupSchedulePatterns struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
-	Where         *GroupSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	Do            *RemovedDays             `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The assignments to shorten.
+	Where *GroupSchedulePatternIds `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The days to remove.
+	Do            *RemovedDays `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1150,9 +1200,11 @@ func (x *RemoveGroupSchedulePatterns) GetDo() *RemovedDays {
 
 // RemoveGroupSchedulePatternsByGroups removes days from every assignment of the terms.
 type RemoveGroupSchedulePatternsByGroups struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *GroupRefs             `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	Do            *RemovedDays           `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment terms whose assignments are shortened.
+	Where *GroupRefs `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The days to remove.
+	Do            *RemovedDays `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1201,9 +1253,11 @@ func (x *RemoveGroupSchedulePatternsByGroups) GetDo() *RemovedDays {
 	return nil
 }
 
+// GroupRefs names employment terms.
 type GroupRefs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	GroupRefs     []*v1.Ref              `protobuf:"bytes,1,rep,name=group_refs,json=groupRefs,proto3" json:"group_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment terms, by ids or names.
+	GroupRefs     []*v1.Ref `protobuf:"bytes,1,rep,name=group_refs,json=groupRefs,proto3" json:"group_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1247,8 +1301,9 @@ func (x *GroupRefs) GetGroupRefs() []*v1.Ref {
 
 // RemovedDays is a range of days, both included.
 type RemovedDays struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	StartDate string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day to remove.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included; absent if there is no end.
 	EndDate       string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1299,6 +1354,7 @@ func (x *RemovedDays) GetEndDate() string {
 	return ""
 }
 
+// GroupSchedulePatternResults has one result for each assignment.
 type GroupSchedulePatternResults struct {
 	state         protoimpl.MessageState        `protogen:"open.v1"`
 	Results       []*GroupSchedulePatternResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
@@ -1351,12 +1407,18 @@ func (x *GroupSchedulePatternResults) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// GroupSchedulePatternResult is the result of one assignment.
 type GroupSchedulePatternResult struct {
-	state                         protoimpl.MessageState         `protogen:"open.v1"`
-	Status                        *bool                          `protobuf:"varint,1,opt,name=status,proto3,oneof" json:"status,omitempty"`
-	GroupSchedulePattern          *GroupSchedulePattern          `protobuf:"bytes,2,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always true: failed items are in the body of the status 207 instead.
+	Status *bool `protobuf:"varint,1,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	// The new state of the assignment. If it was removed as a whole, only its id and its
+	// employment term are present.
+	GroupSchedulePattern *GroupSchedulePattern `protobuf:"bytes,2,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
+	// Always absent. A multi_read returns the history.
 	GroupSchedulePatternHistories []*GroupSchedulePatternHistory `protobuf:"bytes,3,rep,name=group_schedule_pattern_histories,json=groupSchedulePatternHistories,proto3" json:"group_schedule_pattern_histories,omitempty"`
-	// Messages that are not errors.
+	// Messages that are not errors, in English: that the assignment was removed, or that
+	// locked days stay as they are.
 	Exceptions []string `protobuf:"bytes,4,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
 	// The days of this assignment, or of other assignments of the term, that are hidden by
 	// an overriding assignment with precedence. At most 100 entries.
@@ -1433,10 +1495,13 @@ func (x *GroupSchedulePatternResult) GetHiddenDays() []*HiddenPatternDays {
 // HiddenPatternDays is a range of days whose entries of one assignment are hidden by
 // another assignment of the term.
 type HiddenPatternDays struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	GroupSchedulePatternId *int64                 `protobuf:"varint,1,opt,name=group_schedule_pattern_id,json=groupSchedulePatternId,proto3,oneof" json:"group_schedule_pattern_id,omitempty"`
-	HiddenById             *int64                 `protobuf:"varint,2,opt,name=hidden_by_id,json=hiddenById,proto3,oneof" json:"hidden_by_id,omitempty"`
-	StartDate              string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the assignment whose entries are hidden.
+	GroupSchedulePatternId *int64 `protobuf:"varint,1,opt,name=group_schedule_pattern_id,json=groupSchedulePatternId,proto3,oneof" json:"group_schedule_pattern_id,omitempty"`
+	// The id of the overriding assignment that hides them.
+	HiddenById *int64 `protobuf:"varint,2,opt,name=hidden_by_id,json=hiddenById,proto3,oneof" json:"hidden_by_id,omitempty"`
+	// The first hidden day, YYYY-MM-DD.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included; absent if there is no end.
 	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1501,18 +1566,27 @@ func (x *HiddenPatternDays) GetEndDate() string {
 	return ""
 }
 
-// GroupSchedulePatternHistory is one entry of the history of an assignment.
+// GroupSchedulePatternHistory is one version of an assignment, with the progress of its
+// propagation.
 type GroupSchedulePatternHistory struct {
-	state                  protoimpl.MessageState `protogen:"open.v1"`
-	Id                     *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	GroupId                *int64                 `protobuf:"varint,2,opt,name=group_id,json=groupId,proto3,oneof" json:"group_id,omitempty"`
-	GroupSchedulePatternId *int64                 `protobuf:"varint,3,opt,name=group_schedule_pattern_id,json=groupSchedulePatternId,proto3,oneof" json:"group_schedule_pattern_id,omitempty"`
-	DataSourceId           *int64                 `protobuf:"varint,4,opt,name=data_source_id,json=dataSourceId,proto3,oneof" json:"data_source_id,omitempty"`
-	Error                  *bool                  `protobuf:"varint,5,opt,name=error,proto3,oneof" json:"error,omitempty"`
-	// A JSON list of messages, as text.
-	Report     string `protobuf:"bytes,6,opt,name=report,proto3" json:"report,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, made of the id and the version of the assignment.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id of the employment term.
+	GroupId *int64 `protobuf:"varint,2,opt,name=group_id,json=groupId,proto3,oneof" json:"group_id,omitempty"`
+	// The id of the assignment.
+	GroupSchedulePatternId *int64 `protobuf:"varint,3,opt,name=group_schedule_pattern_id,json=groupSchedulePatternId,proto3,oneof" json:"group_schedule_pattern_id,omitempty"`
+	// Always absent.
+	DataSourceId *int64 `protobuf:"varint,4,opt,name=data_source_id,json=dataSourceId,proto3,oneof" json:"data_source_id,omitempty"`
+	// Whether the propagation of the version has failed.
+	Error *bool `protobuf:"varint,5,opt,name=error,proto3,oneof" json:"error,omitempty"`
+	// A JSON list of messages, as text: the days, the propagation and the end of the
+	// version.
+	Report string `protobuf:"bytes,6,opt,name=report,proto3" json:"report,omitempty"`
+	// The day on which the propagation finished, in UTC, or else the day of the change,
+	// YYYY-MM-DD.
 	ReportDate string `protobuf:"bytes,7,opt,name=report_date,json=reportDate,proto3" json:"report_date,omitempty"`
-	// The local time of the change, as UTC.
+	// The time of the change, YYYY-MM-DDTHH:MM:SS in UTC.
 	TransactionDateTime string `protobuf:"bytes,8,opt,name=transaction_date_time,json=transactionDateTime,proto3" json:"transaction_date_time,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -1605,9 +1679,11 @@ func (x *GroupSchedulePatternHistory) GetTransactionDateTime() string {
 }
 
 type MultiReadGroupSchedulePatternsRequest struct {
-	state          protoimpl.MessageState          `protogen:"open.v1"`
-	Body           *MultiReadGroupSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                           `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the assignments.
+	Body *MultiReadGroupSchedulePatterns `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Has no effect.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -1658,8 +1734,10 @@ func (x *MultiReadGroupSchedulePatternsRequest) GetPartialSuccess() bool {
 
 type MultiReadGroupSchedulePatterns struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "gsp", "history", or both. The default is both. The values are case-sensitive.
-	Select        []string                   `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// gsp for assignments, history for their history, or both. The default is both. The
+	// values are case-sensitive.
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// Selects the employment terms and the days.
 	Where         *GroupSchedulePatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1710,7 +1788,8 @@ func (x *MultiReadGroupSchedulePatterns) GetWhere() *GroupSchedulePatternWhere {
 }
 
 type GroupSchedulePatternWhere struct {
-	state         protoimpl.MessageState      `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment terms and the days.
 	Groups        *GroupSchedulePatternGroups `protobuf:"bytes,1,opt,name=groups,proto3" json:"groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1754,11 +1833,13 @@ func (x *GroupSchedulePatternWhere) GetGroups() *GroupSchedulePatternGroups {
 }
 
 type GroupSchedulePatternGroups struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	GroupRefs []*v1.Ref              `protobuf:"bytes,1,rep,name=group_refs,json=groupRefs,proto3" json:"group_refs,omitempty"`
-	// The first and the last day, both included. Without them, all assignments are
-	// returned.
-	StartDate     string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employment terms, by ids or names. At least one.
+	GroupRefs []*v1.Ref `protobuf:"bytes,1,rep,name=group_refs,json=groupRefs,proto3" json:"group_refs,omitempty"`
+	// The first day. Assignments with a day from startDate to endDate are returned. The
+	// default is the first day of the calendar.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included. Without it, all days from startDate on are selected.
 	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1818,8 +1899,11 @@ func (x *GroupSchedulePatternGroups) GetEndDate() string {
 // MultiReadGroupSchedulePatternsResponse has a list for each selected kind. The list may
 // be empty.
 type MultiReadGroupSchedulePatternsResponse struct {
-	state                         protoimpl.MessageState           `protogen:"open.v1"`
-	GroupSchedulePatterns         *GroupSchedulePatternList        `protobuf:"bytes,1,opt,name=group_schedule_patterns,json=groupSchedulePatterns,proto3" json:"group_schedule_patterns,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The present assignments; absent if they are not selected.
+	GroupSchedulePatterns *GroupSchedulePatternList `protobuf:"bytes,1,opt,name=group_schedule_patterns,json=groupSchedulePatterns,proto3" json:"group_schedule_patterns,omitempty"`
+	// The versions of the assignments, by employment term, assignment and version; absent
+	// if they are not selected.
 	GroupSchedulePatternHistories *GroupSchedulePatternHistoryList `protobuf:"bytes,2,opt,name=group_schedule_pattern_histories,json=groupSchedulePatternHistories,proto3" json:"group_schedule_pattern_histories,omitempty"`
 	unknownFields                 protoimpl.UnknownFields
 	sizeCache                     protoimpl.SizeCache
@@ -1869,6 +1953,7 @@ func (x *MultiReadGroupSchedulePatternsResponse) GetGroupSchedulePatternHistorie
 	return nil
 }
 
+// GroupSchedulePatternList is a list of assignments.
 type GroupSchedulePatternList struct {
 	state                 protoimpl.MessageState  `protogen:"open.v1"`
 	GroupSchedulePatterns []*GroupSchedulePattern `protobuf:"bytes,1,rep,name=group_schedule_patterns,json=groupSchedulePatterns,proto3" json:"group_schedule_patterns,omitempty"`
@@ -1913,6 +1998,7 @@ func (x *GroupSchedulePatternList) GetGroupSchedulePatterns() []*GroupSchedulePa
 	return nil
 }
 
+// GroupSchedulePatternHistoryList is a list of versions of assignments.
 type GroupSchedulePatternHistoryList struct {
 	state         protoimpl.MessageState         `protogen:"open.v1"`
 	Histories     []*GroupSchedulePatternHistory `protobuf:"bytes,1,rep,name=histories,proto3" json:"histories,omitempty"`
@@ -1985,23 +2071,23 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"'ApplyCreateGroupSchedulePatternsRequest\x12L\n" +
 	"\x04body\x18\x01 \x01(\v28.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\xcc\x02\n" +
+	"\x10_partial_success\"\xd4\x02\n" +
 	" ApplyCreateGroupSchedulePatterns\x12L\n" +
 	" format_for_transaction_assistant\x18\x01 \x01(\bH\x00R\x1dformatForTransactionAssistant\x88\x01\x01\x12G\n" +
-	"\aoptions\x18\x02 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12l\n" +
-	"\x17group_schedule_patterns\x18\x03 \x01(\v24.rotaloom.scheduling.v1.GroupSchedulePatternCreationR\x15groupSchedulePatternsB#\n" +
+	"\aoptions\x18\x02 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12t\n" +
+	"\x17group_schedule_patterns\x18\x03 \x01(\v24.rotaloom.scheduling.v1.GroupSchedulePatternCreationB\x06\xa2\xbb\x18\x02h\x01R\x15groupSchedulePatternsB#\n" +
 	"!_format_for_transaction_assistant\"s\n" +
 	"\x15PartialSuccessOptions\x12=\n" +
 	"\x18detailed_partial_success\x18\x01 \x01(\bH\x00R\x16detailedPartialSuccess\x88\x01\x01B\x1b\n" +
-	"\x19_detailed_partial_success\"c\n" +
-	"\x1cGroupSchedulePatternCreation\x12C\n" +
-	"\x02do\x18\x01 \x01(\v23.rotaloom.scheduling.v1.GroupSchedulePatternCreatesR\x02do\"\xc5\x01\n" +
-	"\x1bGroupSchedulePatternCreates\x12\xa5\x01\n" +
-	"\x1egroup_schedule_pattern_creates\x18\x01 \x03(\v22.rotaloom.scheduling.v1.GroupSchedulePatternCreateB,\xa2\xbb\x18(\n" +
-	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsR\x1bgroupSchedulePatternCreates\"\xae\x01\n" +
+	"\x19_detailed_partial_success\"k\n" +
+	"\x1cGroupSchedulePatternCreation\x12K\n" +
+	"\x02do\x18\x01 \x01(\v23.rotaloom.scheduling.v1.GroupSchedulePatternCreatesB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xc7\x01\n" +
+	"\x1bGroupSchedulePatternCreates\x12\xa7\x01\n" +
+	"\x1egroup_schedule_pattern_creates\x18\x01 \x03(\v22.rotaloom.scheduling.v1.GroupSchedulePatternCreateB.\xa2\xbb\x18*\n" +
+	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x1bgroupSchedulePatternCreates\"\xb6\x01\n" +
 	"\x1aGroupSchedulePatternCreate\x12\x1f\n" +
-	"\boverride\x18\x01 \x01(\bH\x00R\boverride\x88\x01\x01\x12b\n" +
-	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternR\x14groupSchedulePatternB\v\n" +
+	"\boverride\x18\x01 \x01(\bH\x00R\boverride\x88\x01\x01\x12j\n" +
+	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x14groupSchedulePatternB\v\n" +
 	"\t_override\"\xb9\x01\n" +
 	"'ApplyUpdateGroupSchedulePatternsRequest\x12L\n" +
 	"\x04body\x18\x01 \x01(\v28.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsR\x04body\x12,\n" +
@@ -2015,39 +2101,39 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"\x10remove_by_groups\x18\x05 \x01(\v2;.rotaloom.scheduling.v1.RemoveGroupSchedulePatternsByGroupsR\x0eremoveByGroups\x12G\n" +
 	"\aoptions\x18\x06 \x01(\v2-.rotaloom.scheduling.v1.PartialSuccessOptionsR\aoptions\x12L\n" +
 	" format_for_transaction_assistant\x18\a \x01(\bH\x00R\x1dformatForTransactionAssistant\x88\x01\x01B#\n" +
-	"!_format_for_transaction_assistant\"\x84\x01\n" +
-	"\x17GroupSchedulePatternIds\x12i\n" +
-	"\x1agroup_schedule_pattern_ids\x18\x01 \x03(\x03B,\xa2\xbb\x18(\n" +
-	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsR\x17groupSchedulePatternIds\"\xac\x01\n" +
-	"\x1dRecreateGroupSchedulePatterns\x12E\n" +
-	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsR\x05where\x12D\n" +
-	"\x02do\x18\x02 \x01(\v24.rotaloom.scheduling.v1.RecreateGroupSchedulePatternR\x02do\"\x82\x01\n" +
-	"\x1cRecreateGroupSchedulePattern\x12b\n" +
-	"\x16group_schedule_pattern\x18\x01 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternR\x14groupSchedulePattern\"\xb8\x01\n" +
-	"#UpdateGroupSchedulePatternsAsOfDate\x12E\n" +
-	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsR\x05where\x12J\n" +
-	"\x02do\x18\x02 \x01(\v2:.rotaloom.scheduling.v1.UpdateGroupSchedulePatternAsOfDateR\x02do\"\xa4\x01\n" +
-	"\"UpdateGroupSchedulePatternAsOfDate\x12\x1a\n" +
-	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12b\n" +
-	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternR\x14groupSchedulePattern\"\xb6\x01\n" +
-	"\"UpdateGroupSchedulePatternsEndDate\x12E\n" +
-	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsR\x05where\x12I\n" +
+	"!_format_for_transaction_assistant\"\x86\x01\n" +
+	"\x17GroupSchedulePatternIds\x12k\n" +
+	"\x1agroup_schedule_pattern_ids\x18\x01 \x03(\x03B.\xa2\xbb\x18*\n" +
+	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x17groupSchedulePatternIds\"\xbc\x01\n" +
+	"\x1dRecreateGroupSchedulePatterns\x12M\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12L\n" +
+	"\x02do\x18\x02 \x01(\v24.rotaloom.scheduling.v1.RecreateGroupSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\x8a\x01\n" +
+	"\x1cRecreateGroupSchedulePattern\x12j\n" +
+	"\x16group_schedule_pattern\x18\x01 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x14groupSchedulePattern\"\xc8\x01\n" +
+	"#UpdateGroupSchedulePatternsAsOfDate\x12M\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12R\n" +
+	"\x02do\x18\x02 \x01(\v2:.rotaloom.scheduling.v1.UpdateGroupSchedulePatternAsOfDateB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xae\x01\n" +
+	"\"UpdateGroupSchedulePatternAsOfDate\x12\x1c\n" +
+	"\x04date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x04date\x12j\n" +
+	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x14groupSchedulePattern\"\xbe\x01\n" +
+	"\"UpdateGroupSchedulePatternsEndDate\x12M\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12I\n" +
 	"\x02do\x18\x02 \x01(\v29.rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDateR\x02do\"?\n" +
 	"!UpdateGroupSchedulePatternEndDate\x12\x1a\n" +
-	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"\x99\x01\n" +
-	"\x1bRemoveGroupSchedulePatterns\x12E\n" +
-	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsR\x05where\x123\n" +
-	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysR\x02do\"\x93\x01\n" +
-	"#RemoveGroupSchedulePatternsByGroups\x127\n" +
-	"\x05where\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.GroupRefsR\x05where\x123\n" +
-	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysR\x02do\"p\n" +
-	"\tGroupRefs\x12c\n" +
+	"\x04date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\"\xa9\x01\n" +
+	"\x1bRemoveGroupSchedulePatterns\x12M\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.GroupSchedulePatternIdsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12;\n" +
+	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xa3\x01\n" +
+	"#RemoveGroupSchedulePatternsByGroups\x12?\n" +
+	"\x05where\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.GroupRefsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12;\n" +
+	"\x02do\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.RemovedDaysB\x06\xa2\xbb\x18\x02h\x01R\x02do\"r\n" +
+	"\tGroupRefs\x12e\n" +
 	"\n" +
-	"group_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB+\xa2\xbb\x18'\n" +
-	"%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x10employment termsR\tgroupRefs\"W\n" +
-	"\vRemovedDays\x12%\n" +
+	"group_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB-\xa2\xbb\x18)\n" +
+	"%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x10employment termsh\x01R\tgroupRefs\"Y\n" +
+	"\vRemovedDays\x12'\n" +
 	"\n" +
-	"start_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"start_date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"\xbc\x01\n" +
 	"\x1bGroupSchedulePatternResults\x12L\n" +
 	"\aresults\x18\x01 \x03(\v22.rotaloom.scheduling.v1.GroupSchedulePatternResultR\aresults\x127\n" +
@@ -2090,16 +2176,16 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"%MultiReadGroupSchedulePatternsRequest\x12J\n" +
 	"\x04body\x18\x01 \x01(\v26.rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\x81\x01\n" +
-	"\x1eMultiReadGroupSchedulePatterns\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12G\n" +
-	"\x05where\x18\x02 \x01(\v21.rotaloom.scheduling.v1.GroupSchedulePatternWhereR\x05where\"g\n" +
-	"\x19GroupSchedulePatternWhere\x12J\n" +
-	"\x06groups\x18\x01 \x01(\v22.rotaloom.scheduling.v1.GroupSchedulePatternGroupsR\x06groups\"\xcc\x01\n" +
-	"\x1aGroupSchedulePatternGroups\x12d\n" +
+	"\x10_partial_success\"\x9d\x01\n" +
+	"\x1eMultiReadGroupSchedulePatterns\x12*\n" +
+	"\x06select\x18\x01 \x03(\tB\x12\xa2\xbb\x18\x0eb\x03gspb\ahistoryR\x06select\x12O\n" +
+	"\x05where\x18\x02 \x01(\v21.rotaloom.scheduling.v1.GroupSchedulePatternWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"o\n" +
+	"\x19GroupSchedulePatternWhere\x12R\n" +
+	"\x06groups\x18\x01 \x01(\v22.rotaloom.scheduling.v1.GroupSchedulePatternGroupsB\x06\xa2\xbb\x18\x02h\x01R\x06groups\"\xce\x01\n" +
+	"\x1aGroupSchedulePatternGroups\x12f\n" +
 	"\n" +
-	"group_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB,\xa2\xbb\x18(\n" +
-	"&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01J\x10employment termsR\tgroupRefs\x12%\n" +
+	"group_refs\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB.\xa2\xbb\x18*\n" +
+	"&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03 \x01J\x10employment termsh\x01R\tgroupRefs\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"\x95\x02\n" +

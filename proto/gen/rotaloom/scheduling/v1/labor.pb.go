@@ -25,10 +25,14 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// CostCenterEntry is the cost center of a part of work. It is stored as it was sent and
+// not looked up.
 type CostCenterEntry struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CostCenter    *v1.Ref                `protobuf:"bytes,1,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	ReferenceId   *int64                 `protobuf:"varint,2,opt,name=reference_id,json=referenceId,proto3,oneof" json:"reference_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The cost center, by id or name.
+	CostCenter *v1.Ref `protobuf:"bytes,1,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	ReferenceId   *int64 `protobuf:"varint,2,opt,name=reference_id,json=referenceId,proto3,oneof" json:"reference_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -77,11 +81,15 @@ func (x *CostCenterEntry) GetReferenceId() int64 {
 	return 0
 }
 
+// LaborCategories are the labor categories of a part of work. They are stored as they
+// were sent and not looked up.
 type LaborCategories struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Entries []*LaborCategoryEntry  `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
-	// Read only.
-	LaborString   string `protobuf:"bytes,2,opt,name=labor_string,json=laborString,proto3" json:"labor_string,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One entry for each labor category.
+	Entries []*LaborCategoryEntry `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
+	// The entries as one text. Stored and returned, without an effect.
+	LaborString string `protobuf:"bytes,2,opt,name=labor_string,json=laborString,proto3" json:"labor_string,omitempty"`
+	// Stored and returned, without an effect.
 	ReferenceId   *int64 `protobuf:"varint,3,opt,name=reference_id,json=referenceId,proto3,oneof" json:"reference_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -138,10 +146,13 @@ func (x *LaborCategories) GetReferenceId() int64 {
 	return 0
 }
 
+// LaborCategoryEntry is the value of one labor category.
 type LaborCategoryEntry struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LaborCategory *v1.Ref                `protobuf:"bytes,1,opt,name=labor_category,json=laborCategory,proto3" json:"labor_category,omitempty"`
-	Entry         *v1.Ref                `protobuf:"bytes,2,opt,name=entry,proto3" json:"entry,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The labor category, by id or name.
+	LaborCategory *v1.Ref `protobuf:"bytes,1,opt,name=labor_category,json=laborCategory,proto3" json:"labor_category,omitempty"`
+	// The value of the category, by id or name.
+	Entry         *v1.Ref `protobuf:"bytes,2,opt,name=entry,proto3" json:"entry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -190,11 +201,16 @@ func (x *LaborCategoryEntry) GetEntry() *v1.Ref {
 	return nil
 }
 
+// CommentNote is a comment with notes. It is stored as it was sent; the server gives it
+// no ids.
 type CommentNote struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Comment       *Comment               `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
-	Notes         []*Note                `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, as it was sent.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The comment that the notes belong to.
+	Comment *Comment `protobuf:"bytes,2,opt,name=comment,proto3" json:"comment,omitempty"`
+	// The texts that users added to the comment.
+	Notes         []*Note `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -295,11 +311,15 @@ func (x *CommentNoteList) GetCommentNotes() []*CommentNote {
 	return nil
 }
 
+// Comment is a predefined comment.
 type Comment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Active        *bool                  `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the comment, as it was sent. It is not looked up.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The text of the comment, as it was sent.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Stored and returned, without an effect.
+	Active        *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -355,13 +375,19 @@ func (x *Comment) GetActive() bool {
 	return false
 }
 
+// Note is a text that a user added to a comment.
 type Note struct {
-	state                 protoimpl.MessageState `protogen:"open.v1"`
-	Id                    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	CommentNoteId         *int64                 `protobuf:"varint,2,opt,name=comment_note_id,json=commentNoteId,proto3,oneof" json:"comment_note_id,omitempty"`
-	Text                  string                 `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
-	Timestamp             string                 `protobuf:"bytes,4,opt,name=timestamp,proto3" json:"timestamp,omitempty"`
-	DataSourceDisplayName string                 `protobuf:"bytes,5,opt,name=data_source_display_name,json=dataSourceDisplayName,proto3" json:"data_source_display_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, as it was sent.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Stored and returned, without an effect.
+	CommentNoteId *int64 `protobuf:"varint,2,opt,name=comment_note_id,json=commentNoteId,proto3,oneof" json:"comment_note_id,omitempty"`
+	// The text of the note.
+	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
+	// The time of the note, as it was sent. The server sets none.
+	Timestamp string `protobuf:"bytes,4,opt,name=timestamp,proto3" json:"timestamp,omitempty"`
+	// The origin of the note, as it was sent.
+	DataSourceDisplayName string `protobuf:"bytes,5,opt,name=data_source_display_name,json=dataSourceDisplayName,proto3" json:"data_source_display_name,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
 }

@@ -29,8 +29,9 @@ const (
 )
 
 type GetPayCodeEditRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pay code edit. Generated pay code edits have one too.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -73,9 +74,11 @@ func (x *GetPayCodeEditRequest) GetId() int64 {
 }
 
 type UpdatePayCodeEditRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	PayCodeEdit   *PayCodeEdit           `protobuf:"bytes,2,opt,name=pay_code_edit,json=payCodeEdit,proto3" json:"pay_code_edit,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pay code edit. An id in the body must be the same.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state of the pay code edit. Without an employee, it keeps its employee.
+	PayCodeEdit   *PayCodeEdit `protobuf:"bytes,2,opt,name=pay_code_edit,json=payCodeEdit,proto3" json:"pay_code_edit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -126,7 +129,8 @@ func (x *UpdatePayCodeEditRequest) GetPayCodeEdit() *PayCodeEdit {
 
 type DeletePayCodeEditRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the pay code edit. Generated pay code edits have one too.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The version that was read. If the pay code edit has another version, it is not
 	// deleted.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
@@ -179,9 +183,12 @@ func (x *DeletePayCodeEditRequest) GetVersion() int64 {
 }
 
 type MultiCreatePayCodeEditsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *NewPayCodeEdits       `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code edits to create.
+	Body *NewPayCodeEdits `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid pay code edits are created if others fail; the status is then 207.
+	// The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -231,9 +238,12 @@ func (x *MultiCreatePayCodeEditsRequest) GetPartialSuccess() bool {
 }
 
 type MultiUpdatePayCodeEditsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *NewPayCodeEdits       `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new states of the pay code edits, with their ids.
+	Body *NewPayCodeEdits `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid pay code edits are changed if others fail; the status is then 207.
+	// The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -282,6 +292,7 @@ func (x *MultiUpdatePayCodeEditsRequest) GetPartialSuccess() bool {
 	return false
 }
 
+// NewPayCodeEdits is a list of pay code edits to create or to change. At least one.
 type NewPayCodeEdits struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PayCodeEdits  []*PayCodeEdit         `protobuf:"bytes,1,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
@@ -327,7 +338,8 @@ func (x *NewPayCodeEdits) GetPayCodeEdits() []*PayCodeEdit {
 }
 
 type MultiDeletePayCodeEditsRequest struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the pay code edits.
 	Where         *DeletePayCodeEditsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -371,8 +383,9 @@ func (x *MultiDeletePayCodeEditsRequest) GetWhere() *DeletePayCodeEditsWhere {
 }
 
 type DeletePayCodeEditsWhere struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	PayCodeEditIds []int64                `protobuf:"varint,1,rep,packed,name=pay_code_edit_ids,json=payCodeEditIds,proto3" json:"pay_code_edit_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the pay code edits to delete.
+	PayCodeEditIds []int64 `protobuf:"varint,1,rep,packed,name=pay_code_edit_ids,json=payCodeEditIds,proto3" json:"pay_code_edit_ids,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -414,6 +427,7 @@ func (x *DeletePayCodeEditsWhere) GetPayCodeEditIds() []int64 {
 	return nil
 }
 
+// PayCodeEditList is a list of pay code edits.
 type PayCodeEditList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	PayCodeEdits  []*PayCodeEdit         `protobuf:"bytes,1,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
@@ -466,69 +480,123 @@ func (x *PayCodeEditList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// PayCodeEdit is time or money of a pay code on the schedule of an employee. It has a
+// duration, an amount of money, a symbolic value, or a start and an end time. Times are
+// local wall-clock times in the employee's time zone.
 type PayCodeEdit struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	Id         *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee   *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	PayCodeRef *v1.Ref                `protobuf:"bytes,3,opt,name=pay_code_ref,json=payCodeRef,proto3" json:"pay_code_ref,omitempty"`
-	StartDate  string                 `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The last day, included.
-	EndDate   string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server; generated pay code edits have one too. In requests, it
+	// names the pay code edit to change, and is ignored if a pay code edit is created.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee, by id or person number. It is needed if a pay code edit is created. If
+	// a request changes a pay code edit and names no employee, the pay code edit keeps its
+	// employee.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The pay code, by id or name. A pay code that a pay code edit names cannot be deleted.
+	PayCodeRef *v1.Ref `protobuf:"bytes,3,opt,name=pay_code_ref,json=payCodeRef,proto3" json:"pay_code_ref,omitempty"`
+	// The first day.
+	StartDate string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included, at most 366 days in all. The amount counts on each day. The
+	// default is startDate.
+	EndDate string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The start on each day; absent if the pay code edit has no times.
 	StartTime string `protobuf:"bytes,6,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	EndTime   string `protobuf:"bytes,7,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// Seconds.
-	DurationInTime *int64   `protobuf:"varint,8,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	// The end on each day. If it is not after startTime, it is on the next day.
+	EndTime string `protobuf:"bytes,7,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// The duration on each day in seconds, from 0 to 366 days.
+	DurationInTime *int64 `protobuf:"varint,8,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	// The duration on each day in days, from 0 to 366. It counts if the pay code edit has
+	// no other amount.
 	DurationInDays *float64 `protobuf:"fixed64,9,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
-	// "HH:mm".
-	DurationInMinutes   string          `protobuf:"bytes,10,opt,name=duration_in_minutes,json=durationInMinutes,proto3" json:"duration_in_minutes,omitempty"`
-	MoneyAmount         *float64        `protobuf:"fixed64,11,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	// The duration on each day, "HH:mm". It counts if durationInTime is 0 or absent.
+	DurationInMinutes string `protobuf:"bytes,10,opt,name=duration_in_minutes,json=durationInMinutes,proto3" json:"duration_in_minutes,omitempty"`
+	// The amount of money on each day. It has precedence over all durations.
+	MoneyAmount *float64 `protobuf:"fixed64,11,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	// The amount of money with its currency. It counts if moneyAmount is absent.
 	MoneyCurrencyAmount *CurrencyAmount `protobuf:"bytes,12,opt,name=money_currency_amount,json=moneyCurrencyAmount,proto3" json:"money_currency_amount,omitempty"`
-	// -1 FULL_DAY or -2 HALF_DAY: all or half of the scheduled work of each day. HOURS says
-	// that the duration counts, and responses do not have it. Other values are stored
-	// without effect.
+	// -1 FULL_DAY or -2 HALF_DAY: all or half of the scheduled work of each day. It has
+	// precedence over durations. HOURS says that the duration counts, and responses do not
+	// have it. Other values are stored without an effect.
 	SymbolicValueRef *v1.Ref `protobuf:"bytes,13,opt,name=symbolic_value_ref,json=symbolicValueRef,proto3" json:"symbolic_value_ref,omitempty"`
 	// The job. If the edit names no job, responses show the primary job of the employee on
 	// startDate, here and in position.
-	OrgJobRef             *v1.Ref          `protobuf:"bytes,14,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
-	CostCenter            *CostCenterEntry `protobuf:"bytes,15,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	LaborCategories       *LaborCategories `protobuf:"bytes,16,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
-	TransferString        string           `protobuf:"bytes,17,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	OverrideAccrual       *bool            `protobuf:"varint,18,opt,name=override_accrual,json=overrideAccrual,proto3,oneof" json:"override_accrual,omitempty"`
-	OverrideAccrualAmount *float64         `protobuf:"fixed64,19,opt,name=override_accrual_amount,json=overrideAccrualAmount,proto3,oneof" json:"override_accrual_amount,omitempty"`
-	// "HH:mm".
+	OrgJobRef *v1.Ref `protobuf:"bytes,14,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
+	// Stored and returned, without an effect.
+	CostCenter *CostCenterEntry `protobuf:"bytes,15,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	LaborCategories *LaborCategories `protobuf:"bytes,16,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
+	// "job;work rule;cost center;labor categories;". Stored and returned; the data element
+	// SCH_PCE_TRANSFER_STRING shows it. A work rule that it names cannot be deleted.
+	TransferString string `protobuf:"bytes,17,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	// Stored and returned, without an effect.
+	OverrideAccrual *bool `protobuf:"varint,18,opt,name=override_accrual,json=overrideAccrual,proto3,oneof" json:"override_accrual,omitempty"`
+	// Stored and returned, without an effect.
+	OverrideAccrualAmount *float64 `protobuf:"fixed64,19,opt,name=override_accrual_amount,json=overrideAccrualAmount,proto3,oneof" json:"override_accrual_amount,omitempty"`
+	// A duration, "HH:mm". Stored and returned, without an effect.
 	UnavailabilityInMinutes string `protobuf:"bytes,21,opt,name=unavailability_in_minutes,json=unavailabilityInMinutes,proto3" json:"unavailability_in_minutes,omitempty"`
+	// Stored and returned, without an effect.
 	UnavailabilityStartTime string `protobuf:"bytes,22,opt,name=unavailability_start_time,json=unavailabilityStartTime,proto3" json:"unavailability_start_time,omitempty"`
-	Locked                  *bool  `protobuf:"varint,23,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
-	Posted                  *bool  `protobuf:"varint,24,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
-	// Read only.
+	// Whether the day of the pay code edit is locked, or the stored value is true. The
+	// value of a request is stored; it does not protect the pay code edit against changes.
+	Locked *bool `protobuf:"varint,23,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	// Stored and returned; the data element SCH_PCE_IS_POSTED shows it. The default is
+	// false.
+	Posted *bool `protobuf:"varint,24,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
+	// Read only: whether a pattern generated the pay code edit and it was not changed
+	// since.
 	Generated *bool `protobuf:"varint,25,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	// Read only.
+	// Read only: always false, because deleted pay code edits are not returned.
 	Deleted *bool `protobuf:"varint,26,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	// The version for optimistic locking. A stale version is refused with 409.
-	Version                    *int64             `protobuf:"varint,27,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Position                   *v1.Ref            `protobuf:"bytes,28,opt,name=position,proto3" json:"position,omitempty"`
-	CommentNotes               []*CommentNote     `protobuf:"bytes,29,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Relations                  []*Relation        `protobuf:"bytes,30,rep,name=relations,proto3" json:"relations,omitempty"`
-	PayCodeEditRelations       []*structpb.Struct `protobuf:"bytes,31,rep,name=pay_code_edit_relations,json=payCodeEditRelations,proto3" json:"pay_code_edit_relations,omitempty"`
-	WorkruleRef                *v1.Ref            `protobuf:"bytes,32,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
-	TransferOrgJob             *bool              `protobuf:"varint,33,opt,name=transfer_org_job,json=transferOrgJob,proto3,oneof" json:"transfer_org_job,omitempty"`
-	TransferWorkrule           *bool              `protobuf:"varint,34,opt,name=transfer_workrule,json=transferWorkrule,proto3,oneof" json:"transfer_workrule,omitempty"`
-	TransferCostCenter         *bool              `protobuf:"varint,35,opt,name=transfer_cost_center,json=transferCostCenter,proto3,oneof" json:"transfer_cost_center,omitempty"`
-	TransferLaborCategories    *bool              `protobuf:"varint,36,opt,name=transfer_labor_categories,json=transferLaborCategories,proto3,oneof" json:"transfer_labor_categories,omitempty"`
-	UserEnteredOrgJob          *bool              `protobuf:"varint,37,opt,name=user_entered_org_job,json=userEnteredOrgJob,proto3,oneof" json:"user_entered_org_job,omitempty"`
-	UserEnteredWorkrule        *bool              `protobuf:"varint,38,opt,name=user_entered_workrule,json=userEnteredWorkrule,proto3,oneof" json:"user_entered_workrule,omitempty"`
-	UserEnteredCostCenter      *bool              `protobuf:"varint,39,opt,name=user_entered_cost_center,json=userEnteredCostCenter,proto3,oneof" json:"user_entered_cost_center,omitempty"`
-	UserEnteredLaborCategories *bool              `protobuf:"varint,40,opt,name=user_entered_labor_categories,json=userEnteredLaborCategories,proto3,oneof" json:"user_entered_labor_categories,omitempty"`
-	PrimaryOrgJobRef           *v1.Ref            `protobuf:"bytes,41,opt,name=primary_org_job_ref,json=primaryOrgJobRef,proto3" json:"primary_org_job_ref,omitempty"`
-	PrimaryWorkruleRef         *v1.Ref            `protobuf:"bytes,42,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
-	PrimaryCostCenter          *CostCenterEntry   `protobuf:"bytes,43,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
-	PrimaryLaborCategories     *LaborCategories   `protobuf:"bytes,44,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
-	PostedNotified             *bool              `protobuf:"varint,45,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
-	PostedNotificationPending  *bool              `protobuf:"varint,46,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
+	// The version for optimistic locking, which increases with every change. If a request
+	// has a version, a stale one is refused with 409.
+	Version *int64 `protobuf:"varint,27,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The position of the employee, by the path of its job. Without a value, responses show
+	// the primary job of the employee on startDate.
+	Position *v1.Ref `protobuf:"bytes,28,opt,name=position,proto3" json:"position,omitempty"`
+	// Comments with notes, stored as they were sent.
+	CommentNotes []*CommentNote `protobuf:"bytes,29,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	// The origins of the pay code edit. A changed pay code edit no longer has the relations
+	// to its pattern.
+	Relations []*Relation `protobuf:"bytes,30,rep,name=relations,proto3" json:"relations,omitempty"`
+	// Stored and returned, without an effect.
+	PayCodeEditRelations []*structpb.Struct `protobuf:"bytes,31,rep,name=pay_code_edit_relations,json=payCodeEditRelations,proto3" json:"pay_code_edit_relations,omitempty"`
+	// The work rule, stored as it was sent. A work rule that a pay code edit names cannot
+	// be deleted; it has no other effect.
+	WorkruleRef *v1.Ref `protobuf:"bytes,32,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
+	// Read only: whether orgJobRef is another job than the primary job of the employee.
+	TransferOrgJob *bool `protobuf:"varint,33,opt,name=transfer_org_job,json=transferOrgJob,proto3,oneof" json:"transfer_org_job,omitempty"`
+	// Stored and returned, without an effect.
+	TransferWorkrule *bool `protobuf:"varint,34,opt,name=transfer_workrule,json=transferWorkrule,proto3,oneof" json:"transfer_workrule,omitempty"`
+	// Stored and returned, without an effect.
+	TransferCostCenter *bool `protobuf:"varint,35,opt,name=transfer_cost_center,json=transferCostCenter,proto3,oneof" json:"transfer_cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	TransferLaborCategories *bool `protobuf:"varint,36,opt,name=transfer_labor_categories,json=transferLaborCategories,proto3,oneof" json:"transfer_labor_categories,omitempty"`
+	// Whether orgJobRef was entered. If a request has false and the primary job of the
+	// employee, the job is not stored, so that the pay code edit follows changes of the
+	// primary job.
+	UserEnteredOrgJob *bool `protobuf:"varint,37,opt,name=user_entered_org_job,json=userEnteredOrgJob,proto3,oneof" json:"user_entered_org_job,omitempty"`
+	// Stored and returned, without an effect.
+	UserEnteredWorkrule *bool `protobuf:"varint,38,opt,name=user_entered_workrule,json=userEnteredWorkrule,proto3,oneof" json:"user_entered_workrule,omitempty"`
+	// Stored and returned, without an effect.
+	UserEnteredCostCenter *bool `protobuf:"varint,39,opt,name=user_entered_cost_center,json=userEnteredCostCenter,proto3,oneof" json:"user_entered_cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	UserEnteredLaborCategories *bool `protobuf:"varint,40,opt,name=user_entered_labor_categories,json=userEnteredLaborCategories,proto3,oneof" json:"user_entered_labor_categories,omitempty"`
+	// Read only: the primary job of the employee on startDate; absent if there is none.
+	PrimaryOrgJobRef *v1.Ref `protobuf:"bytes,41,opt,name=primary_org_job_ref,json=primaryOrgJobRef,proto3" json:"primary_org_job_ref,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryWorkruleRef *v1.Ref `protobuf:"bytes,42,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryCostCenter *CostCenterEntry `protobuf:"bytes,43,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryLaborCategories *LaborCategories `protobuf:"bytes,44,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
+	// Stored and returned, without an effect.
+	PostedNotified *bool `protobuf:"varint,45,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
+	// Stored and returned, without an effect.
+	PostedNotificationPending *bool `protobuf:"varint,46,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
 	// The values are stored as they were sent. The product does not calculate coverage from
 	// pay code edits.
 	CoverageSpans []*structpb.Struct `protobuf:"bytes,47,rep,name=coverage_spans,json=coverageSpans,proto3" json:"coverage_spans,omitempty"`
-	// "HH:mm".
+	// A duration, "HH:mm". Stored and returned, without an effect.
 	UnavailabilityAmount string `protobuf:"bytes,48,opt,name=unavailability_amount,json=unavailabilityAmount,proto3" json:"unavailability_amount,omitempty"`
 	// Whether the edit counts 0 on holidays. It still replaces the shifts of a holiday.
 	FreeOnHolidays *bool `protobuf:"varint,49,opt,name=free_on_holidays,json=freeOnHolidays,proto3,oneof" json:"free_on_holidays,omitempty"`
@@ -902,10 +970,13 @@ func (x *PayCodeEdit) GetFreeOnHolidays() bool {
 	return false
 }
 
+// CurrencyAmount is an amount of money with its currency.
 type CurrencyAmount struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Amount        *float64               `protobuf:"fixed64,3,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
-	Currency      *Currency              `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The amount, which counts without a conversion.
+	Amount *float64 `protobuf:"fixed64,3,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
+	// The currency. Stored and returned, without an effect.
+	Currency      *Currency `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -956,10 +1027,13 @@ func (x *CurrencyAmount) GetCurrency() *Currency {
 
 // Currency is a currency by its ISO 4217 code.
 type Currency struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	CurrencyId          *int64                 `protobuf:"varint,1,opt,name=currency_id,json=currencyId,proto3,oneof" json:"currency_id,omitempty"`
-	CurrencyCode        string                 `protobuf:"bytes,2,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
-	CurrencyDisplayName string                 `protobuf:"bytes,3,opt,name=currency_display_name,json=currencyDisplayName,proto3" json:"currency_display_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	CurrencyId *int64 `protobuf:"varint,1,opt,name=currency_id,json=currencyId,proto3,oneof" json:"currency_id,omitempty"`
+	// The ISO 4217 code, such as EUR. It is not checked.
+	CurrencyCode string `protobuf:"bytes,2,opt,name=currency_code,json=currencyCode,proto3" json:"currency_code,omitempty"`
+	// The name of the currency for users, as it was sent.
+	CurrencyDisplayName string `protobuf:"bytes,3,opt,name=currency_display_name,json=currencyDisplayName,proto3" json:"currency_display_name,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
@@ -1041,23 +1115,23 @@ const file_rotaloom_scheduling_v1_pay_code_edit_proto_rawDesc = "" +
 	"\x0fNewPayCodeEdits\x12t\n" +
 	"\x0epay_code_edits\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditB)\xa2\xbb\x18%\n" +
 	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0epay code editsR\fpayCodeEdits:\x14\xa2\xbb\x18\x10\n" +
-	"\x0epay_code_edits\"g\n" +
-	"\x1eMultiDeletePayCodeEditsRequest\x12E\n" +
-	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.DeletePayCodeEditsWhereR\x05where\"o\n" +
-	"\x17DeletePayCodeEditsWhere\x12T\n" +
-	"\x11pay_code_edit_ids\x18\x01 \x03(\x03B)\xa2\xbb\x18%\n" +
-	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0epay code editsR\x0epayCodeEditIds\"\xb4\x01\n" +
+	"\x0epay_code_edits\"o\n" +
+	"\x1eMultiDeletePayCodeEditsRequest\x12M\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.DeletePayCodeEditsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"q\n" +
+	"\x17DeletePayCodeEditsWhere\x12V\n" +
+	"\x11pay_code_edit_ids\x18\x01 \x03(\x03B+\xa2\xbb\x18'\n" +
+	"#\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0epay code editsh\x01R\x0epayCodeEditIds\"\xb4\x01\n" +
 	"\x0fPayCodeEditList\x12I\n" +
 	"\x0epay_code_edits\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PayCodeEditR\fpayCodeEdits\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1d\xa2\xbb\x18\x19\n" +
-	"\x0epay_code_edits\x12\afailure\"\xd8\x18\n" +
+	"\x0epay_code_edits\x12\afailure\"\xe2\x18\n" +
 	"\vPayCodeEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x129\n" +
-	"\fpay_code_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
-	"payCodeRef\x12%\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12A\n" +
+	"\fpay_code_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\n" +
+	"payCodeRef\x12'\n" +
 	"\n" +
-	"start_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"start_date\x18\x04 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12%\n" +
 	"\n" +
 	"start_time\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\x12!\n" +

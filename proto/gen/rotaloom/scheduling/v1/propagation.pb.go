@@ -28,8 +28,9 @@ const (
 )
 
 type GetPropagationRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the propagation, as in Content-Location of the response that started it.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -118,7 +119,9 @@ func (x *ListPropagationsRequest) GetRequestId() string {
 
 type MultiReadPropagationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *PropagationFilter     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The conditions. A propagation must satisfy all of them; the default is all
+	// propagations.
+	Where *PropagationFilter `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	// The size of a page, 1 to 1,000. The default is 100.
 	Count *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// Continues with the next page: the value of "next" in the previous response.
@@ -181,10 +184,11 @@ func (x *MultiReadPropagationsRequest) GetBefore() int64 {
 // PropagationFilter selects propagations. An absent condition selects all.
 type PropagationFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Ids   []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	// Any of ACCEPTED, RUNNING, FINISHED, FAILED.
+	// The ids of the propagations. Unknown ids are left out.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The states of the propagations, in any case.
 	States []string `protobuf:"bytes,2,rep,name=states,proto3" json:"states,omitempty"`
-	// Any of PATTERN, INHERITANCE, MEMBERSHIP, UNLOCKING.
+	// The causes of the propagations, in any case.
 	Causes []string `protobuf:"bytes,3,rep,name=causes,proto3" json:"causes,omitempty"`
 	// The terms whose patterns or inheritance changed. A change of the employees on a term
 	// is recorded for the persons, not for the term.
@@ -278,6 +282,7 @@ func (x *PropagationFilter) GetRequestIds() []string {
 	return nil
 }
 
+// PropagationPage is a part of a list of propagations.
 type PropagationPage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always present, also if it is empty.
@@ -332,6 +337,7 @@ func (x *PropagationPage) GetNext() int64 {
 	return 0
 }
 
+// PropagationList is a list of propagations, newest first.
 type PropagationList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Propagations  []*Propagation         `protobuf:"bytes,1,rep,name=propagations,proto3" json:"propagations,omitempty"`
@@ -376,25 +382,35 @@ func (x *PropagationList) GetPropagations() []*Propagation {
 	return nil
 }
 
+// Propagation applies one or more changes to the schedules of the affected employees.
 type Propagation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// ACCEPTED, RUNNING, FINISHED or FAILED. Failed propagations are retried from time to
-	// time.
+	// The id, given by the server. Newer propagations have larger ids.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The state. ACCEPTED: it waits. RUNNING: the employees are known, and their schedules
+	// are being updated. FINISHED: all schedules are updated. FAILED: it could not be
+	// completed; it is retried from time to time.
 	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	// PATTERN, INHERITANCE, MEMBERSHIP or UNLOCKING.
+	// The change that started it. PATTERN: assignments of patterns. INHERITANCE:
+	// allowsInheritance of an employment term. MEMBERSHIP: employment terms of employees.
+	// UNLOCKING: deleted day locks.
 	Cause string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	// The number of affected employees; present from the state RUNNING on.
 	EmployeesTotal *int64 `protobuf:"varint,4,opt,name=employees_total,json=employeesTotal,proto3,oneof" json:"employees_total,omitempty"`
 	// The number of employees whose schedules include this change, also if another change
 	// was applied together with it. spans_written and skipped count in the same way.
 	EmployeesDone *int64 `protobuf:"varint,5,opt,name=employees_done,json=employeesDone,proto3,oneof" json:"employees_done,omitempty"`
-	SpansWritten  *int64 `protobuf:"varint,6,opt,name=spans_written,json=spansWritten,proto3,oneof" json:"spans_written,omitempty"`
+	// The number of ranges of days of one pattern that were stored for the employees;
+	// present from the state RUNNING on.
+	SpansWritten *int64 `protobuf:"varint,6,opt,name=spans_written,json=spansWritten,proto3,oneof" json:"spans_written,omitempty"`
 	// The days that the propagation did not change, by reason.
 	Skipped []*SkippedDays `protobuf:"bytes,7,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// The time of acceptance, in UTC and RFC 3339.
 	AcceptedAt string `protobuf:"bytes,8,opt,name=accepted_at,json=acceptedAt,proto3" json:"accepted_at,omitempty"`
-	StartedAt  string `protobuf:"bytes,9,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// The time when the affected employees were known, in UTC and RFC 3339; absent in the
+	// state ACCEPTED.
+	StartedAt string `protobuf:"bytes,9,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// The time of the end, in UTC and RFC 3339; absent until then.
 	FinishedAt string `protobuf:"bytes,10,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
 	// The reason why the propagation failed or is delayed. The failures name the employees.
 	Error string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
@@ -545,8 +561,11 @@ type PropagationFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The person id and the person number.
 	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	// WRL-30501 to WRL-30504.
-	ErrorCode     string `protobuf:"bytes,2,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// WRL-30501: the database refuses the data. WRL-30502: the schedule could not be
+	// calculated. WRL-30503: the employee has too many patterns on one day. WRL-30504: the
+	// database is too slow.
+	ErrorCode string `protobuf:"bytes,2,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The reason and its remedy, in English.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -606,9 +625,11 @@ func (x *PropagationFailure) GetMessage() string {
 // SkippedDays counts the employees on whose schedules days were skipped for a reason.
 type SkippedDays struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// LOCKED_DAYS or CUT_LOOSE_ENTRIES.
-	Reason        string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
-	Employees     int64  `protobuf:"varint,2,opt,name=employees,proto3" json:"employees,omitempty"`
+	// LOCKED_DAYS: the days are locked. CUT_LOOSE_ENTRIES: entries of the days were changed
+	// or deleted by hand.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The number of these employees.
+	Employees     int64 `protobuf:"varint,2,opt,name=employees,proto3" json:"employees,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -672,12 +693,13 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x05count\x18\x02 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-00400H\x00R\x05count\x88\x01\x01\x12\x1b\n" +
 	"\x06before\x18\x03 \x01(\x03H\x01R\x06before\x88\x01\x01B\b\n" +
 	"\x06_countB\t\n" +
-	"\a_before\"\xa9\x03\n" +
+	"\a_before\"\x83\x04\n" +
 	"\x11PropagationFilter\x129\n" +
 	"\x03ids\x18\x01 \x03(\x03B'\xa2\xbb\x18#\n" +
-	"!\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\fpropagationsR\x03ids\x12 \n" +
-	"\x06states\x18\x02 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x04R\x06states\x12 \n" +
-	"\x06causes\x18\x03 \x03(\tB\b\xbaH\x05\x92\x01\x02\x10\x04R\x06causes\x12s\n" +
+	"!\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\fpropagationsR\x03ids\x12I\n" +
+	"\x06states\x18\x02 \x03(\tB1\xbaH\x05\x92\x01\x02\x10\x04\xa2\xbb\x18%b\bACCEPTEDb\aRUNNINGb\bFINISHEDb\x06FAILEDR\x06states\x12Q\n" +
+	"\x06causes\x18\x03 \x03(\tB9\xbaH\x05\x92\x01\x02\x10\x04\xa2\xbb\x18-b\aPATTERNb\vINHERITANCEb\n" +
+	"MEMBERSHIPb\tUNLOCKINGR\x06causes\x12s\n" +
 	"\x10employment_terms\x18\x04 \x01(\v2\x1b.rotaloom.common.v1.RefListB+\xa2\xbb\x18'\n" +
 	"%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x10employment termsR\x0femploymentTerms\x12.\n" +
 	"\x0fstart_date_time\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
@@ -691,11 +713,12 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x05_next\"n\n" +
 	"\x0fPropagationList\x12G\n" +
 	"\fpropagations\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PropagationR\fpropagations:\x12\xa2\xbb\x18\x0e\n" +
-	"\fpropagations\"\xea\x04\n" +
+	"\fpropagations\"\xc8\x05\n" +
 	"\vPropagation\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\x12\x14\n" +
-	"\x05cause\x18\x03 \x01(\tR\x05cause\x12,\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12?\n" +
+	"\x05state\x18\x02 \x01(\tB)\xa2\xbb\x18%b\bACCEPTEDb\aRUNNINGb\bFINISHEDb\x06FAILEDR\x05state\x12G\n" +
+	"\x05cause\x18\x03 \x01(\tB1\xa2\xbb\x18-b\aPATTERNb\vINHERITANCEb\n" +
+	"MEMBERSHIPb\tUNLOCKINGR\x05cause\x12,\n" +
 	"\x0femployees_total\x18\x04 \x01(\x03H\x00R\x0eemployeesTotal\x88\x01\x01\x12*\n" +
 	"\x0eemployees_done\x18\x05 \x01(\x03H\x01R\remployeesDone\x88\x01\x01\x12(\n" +
 	"\rspans_written\x18\x06 \x01(\x03H\x02R\fspansWritten\x88\x01\x01\x12=\n" +
@@ -715,14 +738,14 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x10_employees_totalB\x11\n" +
 	"\x0f_employees_doneB\x10\n" +
 	"\x0e_spans_writtenB\x13\n" +
-	"\x11_employees_failed\"\x82\x01\n" +
+	"\x11_employees_failed\"\xb4\x01\n" +
 	"\x12PropagationFailure\x123\n" +
-	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12O\n" +
 	"\n" +
-	"error_code\x18\x02 \x01(\tR\terrorCode\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"C\n" +
-	"\vSkippedDays\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x1c\n" +
+	"error_code\x18\x02 \x01(\tB0\xa2\xbb\x18,b\tWRL-30501b\tWRL-30502b\tWRL-30503b\tWRL-30504R\terrorCode\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"i\n" +
+	"\vSkippedDays\x12<\n" +
+	"\x06reason\x18\x01 \x01(\tB$\xa2\xbb\x18 b\vLOCKED_DAYSb\x11CUT_LOOSE_ENTRIESR\x06reason\x12\x1c\n" +
 	"\temployees\x18\x02 \x01(\x03R\temployees2\xd4\x04\n" +
 	"\x12PropagationService\x12\xb6\x01\n" +
 	"\x10ListPropagations\x12/.rotaloom.scheduling.v1.ListPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"H\xa2\xbb\x18!\n" +

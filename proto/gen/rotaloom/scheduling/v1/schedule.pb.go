@@ -28,16 +28,17 @@ const (
 
 type MultiReadScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHIFTS, PAYCODEEDITS, LEAVEEDITS, AVAILABILITIES, HOLIDAYS, DAYLOCKS, EMPLOYEES,
-	// OPENSHIFTSUMMARY, OPENSHIFTS, SCHEDULEDAYS, SCHEDULETAGS, EXPANDEDJOBS or ONCALLFLAG,
-	// in any case. The default is all of them.
+	// The parts of the schedule, in any case. The default is all of them. The flag that
+	// ONCALLFLAG names, onCall of schedule tags, is always returned.
 	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	// EMPLOYEES, STARTDATE, ENDDATE or LOCATIONS, in any case.
-	OrderBy          []string          `protobuf:"bytes,2,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	// The order of the entries in each list, in any case. The first value has precedence.
+	OrderBy []string `protobuf:"bytes,2,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	// Leaves out some of the shifts.
 	MultiReadOptions *MultiReadOptions `protobuf:"bytes,3,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
-	Where            *ScheduleWhere    `protobuf:"bytes,4,opt,name=where,proto3" json:"where,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Selects the employees and the days.
+	Where         *ScheduleWhere `protobuf:"bytes,4,opt,name=where,proto3" json:"where,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MultiReadScheduleRequest) Reset() {
@@ -98,9 +99,10 @@ func (x *MultiReadScheduleRequest) GetWhere() *ScheduleWhere {
 	return nil
 }
 
+// MultiReadOptions leaves out entries of a schedule.
 type MultiReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether shifts that began before the first day are left out.
+	// Whether shifts that began before the first day are left out. The default is false.
 	ExcludeOvernightShiftsOnStartDate *bool `protobuf:"varint,1,opt,name=exclude_overnight_shifts_on_start_date,json=excludeOvernightShiftsOnStartDate,proto3,oneof" json:"exclude_overnight_shifts_on_start_date,omitempty"`
 	unknownFields                     protoimpl.UnknownFields
 	sizeCache                         protoimpl.SizeCache
@@ -145,11 +147,14 @@ func (x *MultiReadOptions) GetExcludeOvernightShiftsOnStartDate() bool {
 
 // ScheduleWhere selects employees by exactly one of employees, hyperFind and locations.
 type ScheduleWhere struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees *EmployeeSchedules     `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	HyperFind *HyperFindSchedules    `protobuf:"bytes,2,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
-	Locations *LocationSchedules     `protobuf:"bytes,3,opt,name=locations,proto3" json:"locations,omitempty"`
-	// Whether breaks are merged into a neighbouring segment.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects employees by id or person number, or all employees whom the caller may see.
+	Employees *EmployeeSchedules `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// Selects the employees whom a hyperfind query finds on the days.
+	HyperFind *HyperFindSchedules `protobuf:"bytes,2,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
+	// Selects the employees whose primary job is at the locations on one of the days.
+	Locations *LocationSchedules `protobuf:"bytes,3,opt,name=locations,proto3" json:"locations,omitempty"`
+	// Whether the time of breaks is added to a neighbouring segment. The default is false.
 	ExcludeBreaks *bool `protobuf:"varint,4,opt,name=exclude_breaks,json=excludeBreaks,proto3,oneof" json:"exclude_breaks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -217,13 +222,17 @@ func (x *ScheduleWhere) GetExcludeBreaks() bool {
 // startDate and endDate.
 type EmployeeSchedules struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The default is all employees whom the caller may see; they count against the limit.
-	Employees *v1.RefList   `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The employees, by ids or person numbers. The default is all employees whom the caller
+	// may see; they count against the limit.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The days, if employees names the employees.
 	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	// The default is all employees whom the caller may see; they count against the limit.
-	EmployeeRefs  *v1.RefList `protobuf:"bytes,3,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
-	StartDate     string      `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string      `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The same as employees, in the form with startDate and endDate.
+	EmployeeRefs *v1.RefList `protobuf:"bytes,3,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	// The first day, if employeeRefs names the employees.
+	StartDate string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included, if employeeRefs names the employees.
+	EndDate       string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -293,14 +302,22 @@ func (x *EmployeeSchedules) GetEndDate() string {
 	return ""
 }
 
+// HyperFindSchedules has one of two forms: hyperFind with dateRange, or hyperFindRef with
+// startDate and endDate.
 type HyperFindSchedules struct {
-	state                   protoimpl.MessageState `protogen:"open.v1"`
-	HyperFind               *v1.Ref                `protobuf:"bytes,1,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
-	DateRange               *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	HyperFindRef            *v1.Ref                `protobuf:"bytes,3,opt,name=hyper_find_ref,json=hyperFindRef,proto3" json:"hyper_find_ref,omitempty"`
-	StartDate               string                 `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate                 string                 `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	IncludeEmployeeTransfer *bool                  `protobuf:"varint,6,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hyperfind query, by id or name.
+	HyperFind *v1.Ref `protobuf:"bytes,1,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
+	// The days, if hyperFind names the query.
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// The same as hyperFind, in the form with startDate and endDate.
+	HyperFindRef *v1.Ref `protobuf:"bytes,3,opt,name=hyper_find_ref,json=hyperFindRef,proto3" json:"hyper_find_ref,omitempty"`
+	// The first day, if hyperFindRef names the query.
+	StartDate string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included, if hyperFindRef names the query.
+	EndDate string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Has no effect.
+	IncludeEmployeeTransfer *bool `protobuf:"varint,6,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
 }
@@ -377,18 +394,28 @@ func (x *HyperFindSchedules) GetIncludeEmployeeTransfer() bool {
 	return false
 }
 
+// LocationSchedules has one of two forms: locations with dateRange, or locationRefs with
+// startDate and endDate.
 type LocationSchedules struct {
-	state                   protoimpl.MessageState `protogen:"open.v1"`
-	Locations               *v1.RefList            `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
-	DateRange               *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	LocationRefs            *v1.RefList            `protobuf:"bytes,3,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
-	StartDate               string                 `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate                 string                 `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	IncludeEmployeeTransfer *bool                  `protobuf:"varint,6,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
-	IncludeCoverageSpans    *bool                  `protobuf:"varint,7,opt,name=include_coverage_spans,json=includeCoverageSpans,proto3,oneof" json:"include_coverage_spans,omitempty"`
-	WorkloadSpans           []*WorkloadSpan        `protobuf:"bytes,8,rep,name=workload_spans,json=workloadSpans,proto3" json:"workload_spans,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The locations, by ids or full paths.
+	Locations *v1.RefList `protobuf:"bytes,1,opt,name=locations,proto3" json:"locations,omitempty"`
+	// The days, if locations names the locations.
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// The same as locations, in the form with startDate and endDate.
+	LocationRefs *v1.RefList `protobuf:"bytes,3,opt,name=location_refs,json=locationRefs,proto3" json:"location_refs,omitempty"`
+	// The first day, if locationRefs names the locations.
+	StartDate string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included, if locationRefs names the locations.
+	EndDate string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Has no effect.
+	IncludeEmployeeTransfer *bool `protobuf:"varint,6,opt,name=include_employee_transfer,json=includeEmployeeTransfer,proto3,oneof" json:"include_employee_transfer,omitempty"`
+	// Has no effect.
+	IncludeCoverageSpans *bool `protobuf:"varint,7,opt,name=include_coverage_spans,json=includeCoverageSpans,proto3,oneof" json:"include_coverage_spans,omitempty"`
+	// Has no effect.
+	WorkloadSpans []*WorkloadSpan `protobuf:"bytes,8,rep,name=workload_spans,json=workloadSpans,proto3" json:"workload_spans,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LocationSchedules) Reset() {
@@ -477,14 +504,20 @@ func (x *LocationSchedules) GetWorkloadSpans() []*WorkloadSpan {
 	return nil
 }
 
+// WorkloadSpan has no effect, because the product does not calculate workloads.
 type WorkloadSpan struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	WorkloadSpanId    *int64                 `protobuf:"varint,1,opt,name=workload_span_id,json=workloadSpanId,proto3,oneof" json:"workload_span_id,omitempty"`
-	WorkloadSpanSetId *int64                 `protobuf:"varint,2,opt,name=workload_span_set_id,json=workloadSpanSetId,proto3,oneof" json:"workload_span_set_id,omitempty"`
-	Name              string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	StartTime         string                 `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	EndTime           string                 `protobuf:"bytes,5,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// STANDARD_SHIFT, SCHEDULE_ZONE or INTERVAL.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Has no effect.
+	WorkloadSpanId *int64 `protobuf:"varint,1,opt,name=workload_span_id,json=workloadSpanId,proto3,oneof" json:"workload_span_id,omitempty"`
+	// Has no effect.
+	WorkloadSpanSetId *int64 `protobuf:"varint,2,opt,name=workload_span_set_id,json=workloadSpanSetId,proto3,oneof" json:"workload_span_set_id,omitempty"`
+	// Has no effect.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Has no effect.
+	StartTime string `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	// Has no effect.
+	EndTime string `protobuf:"bytes,5,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// Has no effect. Clients send STANDARD_SHIFT, SCHEDULE_ZONE or INTERVAL.
 	WorkloadSpanType string `protobuf:"bytes,6,opt,name=workload_span_type,json=workloadSpanType,proto3" json:"workload_span_type,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -563,22 +596,40 @@ func (x *WorkloadSpan) GetWorkloadSpanType() string {
 }
 
 type GetScheduleRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Select    []string               `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	StartDate string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The day after the last.
-	EndDate                           string   `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	SymbolicPeriodId                  *int64   `protobuf:"varint,4,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
-	SymbolicPeriodName                *string  `protobuf:"bytes,5,opt,name=symbolic_period_name,json=symbolicPeriodName,proto3,oneof" json:"symbolic_period_name,omitempty"`
-	EmployeeId                        *int64   `protobuf:"varint,6,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	PersonNumber                      *string  `protobuf:"bytes,7,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	HyperfindId                       *int64   `protobuf:"varint,8,opt,name=hyperfind_id,json=hyperfindId,proto3,oneof" json:"hyperfind_id,omitempty"`
-	HyperfindName                     *string  `protobuf:"bytes,9,opt,name=hyperfind_name,json=hyperfindName,proto3,oneof" json:"hyperfind_name,omitempty"`
-	LocationId                        *int64   `protobuf:"varint,10,opt,name=location_id,json=locationId,proto3,oneof" json:"location_id,omitempty"`
-	LocationPath                      *string  `protobuf:"bytes,11,opt,name=location_path,json=locationPath,proto3,oneof" json:"location_path,omitempty"`
-	ExcludeBreaks                     *bool    `protobuf:"varint,12,opt,name=exclude_breaks,json=excludeBreaks,proto3,oneof" json:"exclude_breaks,omitempty"`
-	OrderBy                           []string `protobuf:"bytes,13,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	ExcludeOvernightShiftsOnStartDate *bool    `protobuf:"varint,14,opt,name=exclude_overnight_shifts_on_start_date,json=excludeOvernightShiftsOnStartDate,proto3,oneof" json:"exclude_overnight_shifts_on_start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The parts of the schedule, as in POST /v1/scheduling/schedule/multi_read, separated
+	// by commas. The default is all of them.
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// The first day. It is needed if no symbolic period is given.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The day after the last. If it is the same as start_date, the schedule of that day is
+	// returned.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The id of a symbolic period, instead of start_date and end_date. Its days are
+	// relative to today in the time zone of the tenant.
+	SymbolicPeriodId *int64 `protobuf:"varint,4,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3,oneof" json:"symbolic_period_id,omitempty"`
+	// The name of a symbolic period, used if symbolic_period_id is absent.
+	SymbolicPeriodName *string `protobuf:"bytes,5,opt,name=symbolic_period_name,json=symbolicPeriodName,proto3,oneof" json:"symbolic_period_name,omitempty"`
+	// The id of the employee. Exactly one of an employee, a hyperfind query and a location
+	// must be given.
+	EmployeeId *int64 `protobuf:"varint,6,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of the employee, used if employee_id is absent.
+	PersonNumber *string `protobuf:"bytes,7,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// The id of a hyperfind query, whose employees are selected.
+	HyperfindId *int64 `protobuf:"varint,8,opt,name=hyperfind_id,json=hyperfindId,proto3,oneof" json:"hyperfind_id,omitempty"`
+	// The name of a hyperfind query, used if hyperfind_id is absent.
+	HyperfindName *string `protobuf:"bytes,9,opt,name=hyperfind_name,json=hyperfindName,proto3,oneof" json:"hyperfind_name,omitempty"`
+	// The id of a location. It selects the employees whose primary job is there.
+	LocationId *int64 `protobuf:"varint,10,opt,name=location_id,json=locationId,proto3,oneof" json:"location_id,omitempty"`
+	// The full path of a location, used if location_id is absent.
+	LocationPath *string `protobuf:"bytes,11,opt,name=location_path,json=locationPath,proto3,oneof" json:"location_path,omitempty"`
+	// Whether the time of breaks is added to a neighbouring segment. The default is false.
+	ExcludeBreaks *bool `protobuf:"varint,12,opt,name=exclude_breaks,json=excludeBreaks,proto3,oneof" json:"exclude_breaks,omitempty"`
+	// The order of the entries in each list, separated by commas. The first value has
+	// precedence.
+	OrderBy []string `protobuf:"bytes,13,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
+	// Whether shifts that began before the first day are left out. The default is false.
+	ExcludeOvernightShiftsOnStartDate *bool `protobuf:"varint,14,opt,name=exclude_overnight_shifts_on_start_date,json=excludeOvernightShiftsOnStartDate,proto3,oneof" json:"exclude_overnight_shifts_on_start_date,omitempty"`
 	unknownFields                     protoimpl.UnknownFields
 	sizeCache                         protoimpl.SizeCache
 }
@@ -713,21 +764,34 @@ func (x *GetScheduleRequest) GetExcludeOvernightShiftsOnStartDate() bool {
 
 // Schedule has a list for each selected kind. The list may be empty.
 type Schedule struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	Shifts            *ShiftList             `protobuf:"bytes,1,opt,name=shifts,proto3" json:"shifts,omitempty"`
-	OpenShifts        *ShiftList             `protobuf:"bytes,2,opt,name=open_shifts,json=openShifts,proto3" json:"open_shifts,omitempty"`
-	OpenShiftsSummary *OpenShiftsSummary     `protobuf:"bytes,3,opt,name=open_shifts_summary,json=openShiftsSummary,proto3" json:"open_shifts_summary,omitempty"`
-	PayCodeEdits      *PayCodeEditList       `protobuf:"bytes,4,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
-	LeaveEdits        *LeaveEditList         `protobuf:"bytes,5,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
-	Availabilities    *AvailabilityList      `protobuf:"bytes,6,opt,name=availabilities,proto3" json:"availabilities,omitempty"`
-	Holidays          *HolidayList           `protobuf:"bytes,7,opt,name=holidays,proto3" json:"holidays,omitempty"`
-	DayLocks          *DayLockList           `protobuf:"bytes,8,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
-	ScheduleTags      *ScheduleTagList       `protobuf:"bytes,9,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
-	ScheduleDayList   *ScheduleDayList       `protobuf:"bytes,10,opt,name=schedule_day_list,json=scheduleDayList,proto3" json:"schedule_day_list,omitempty"`
-	Employees         *EmployeeRefList       `protobuf:"bytes,11,opt,name=employees,proto3" json:"employees,omitempty"`
-	ExpandedJobs      *ExpandedJobList       `protobuf:"bytes,12,opt,name=expanded_jobs,json=expandedJobs,proto3" json:"expanded_jobs,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shifts of the employees that touch the days, without the time that leave and
+	// approved time off replace.
+	Shifts *ShiftList `protobuf:"bytes,1,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	// The shifts without an employee that touch the days.
+	OpenShifts *ShiftList `protobuf:"bytes,2,opt,name=open_shifts,json=openShifts,proto3" json:"open_shifts,omitempty"`
+	// The number of open shifts by day and job.
+	OpenShiftsSummary *OpenShiftsSummary `protobuf:"bytes,3,opt,name=open_shifts_summary,json=openShiftsSummary,proto3" json:"open_shifts_summary,omitempty"`
+	// The pay code edits that touch the days.
+	PayCodeEdits *PayCodeEditList `protobuf:"bytes,4,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	// The leave on the days.
+	LeaveEdits *LeaveEditList `protobuf:"bytes,5,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
+	// The availabilities that patterns generate on the days.
+	Availabilities *AvailabilityList `protobuf:"bytes,6,opt,name=availabilities,proto3" json:"availabilities,omitempty"`
+	// The holidays on the days, once for each employee.
+	Holidays *HolidayList `protobuf:"bytes,7,opt,name=holidays,proto3" json:"holidays,omitempty"`
+	// The locks that touch the days.
+	DayLocks *DayLockList `protobuf:"bytes,8,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
+	// The schedule tags that touch the days.
+	ScheduleTags *ScheduleTagList `protobuf:"bytes,9,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
+	// One entry for each employee and day, by day, also for days without entries.
+	ScheduleDayList *ScheduleDayList `protobuf:"bytes,10,opt,name=schedule_day_list,json=scheduleDayList,proto3" json:"schedule_day_list,omitempty"`
+	// The selected employees, by id and person number.
+	Employees *EmployeeRefList `protobuf:"bytes,11,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The jobs that entries of the response name, by path.
+	ExpandedJobs  *ExpandedJobList `protobuf:"bytes,12,opt,name=expanded_jobs,json=expandedJobs,proto3" json:"expanded_jobs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Schedule) Reset() {
@@ -844,10 +908,13 @@ func (x *Schedule) GetExpandedJobs() *ExpandedJobList {
 	return nil
 }
 
+// OpenShiftsSummary counts open shifts.
 type OpenShiftsSummary struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TotalCount    *int32                 `protobuf:"varint,1,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
-	CountsByDate  []*OpenShiftCount      `protobuf:"bytes,2,rep,name=counts_by_date,json=countsByDate,proto3" json:"counts_by_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of all open shifts of the response.
+	TotalCount *int32 `protobuf:"varint,1,opt,name=total_count,json=totalCount,proto3,oneof" json:"total_count,omitempty"`
+	// The numbers by day and job. Days without open shifts are left out.
+	CountsByDate  []*OpenShiftCount `protobuf:"bytes,2,rep,name=counts_by_date,json=countsByDate,proto3" json:"counts_by_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -896,13 +963,17 @@ func (x *OpenShiftsSummary) GetCountsByDate() []*OpenShiftCount {
 	return nil
 }
 
+// OpenShiftCount is the number of open shifts of one job on one day.
 type OpenShiftCount struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Date           string                 `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
-	OpenShiftCount int32                  `protobuf:"varint,2,opt,name=open_shift_count,json=openShiftCount,proto3" json:"open_shift_count,omitempty"`
-	OrgJob         *v1.Ref                `protobuf:"bytes,3,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day on which the shifts start, YYYY-MM-DD.
+	Date string `protobuf:"bytes,1,opt,name=date,proto3" json:"date,omitempty"`
+	// The number of open shifts.
+	OpenShiftCount int32 `protobuf:"varint,2,opt,name=open_shift_count,json=openShiftCount,proto3" json:"open_shift_count,omitempty"`
+	// The job of the first segment of the shifts; absent if it names none.
+	OrgJob        *v1.Ref `protobuf:"bytes,3,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OpenShiftCount) Reset() {
@@ -956,6 +1027,7 @@ func (x *OpenShiftCount) GetOrgJob() *v1.Ref {
 	return nil
 }
 
+// LeaveEditList is a list of leave edits.
 type LeaveEditList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	LeaveEdits    []*LeaveEdit           `protobuf:"bytes,1,rep,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
@@ -1003,28 +1075,46 @@ func (x *LeaveEditList) GetLeaveEdits() []*LeaveEdit {
 // LeaveEdit is leave of timekeeping on the schedule. Leave without times starts and ends
 // with the first shift of its day.
 type LeaveEdit struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee  *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDate string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The last day, included.
-	EndDate   string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave edit in timekeeping.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The first day, YYYY-MM-DD.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included, YYYY-MM-DD.
+	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The start on startDate, HH:MM:SS; absent if the leave has no times.
 	StartTime string `protobuf:"bytes,5,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	EndTime   string `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	// Seconds.
-	DurationInTime                 *int64                      `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
-	LeaveCase                      *v1.Ref                     `protobuf:"bytes,8,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	LeaveCaseCode                  string                      `protobuf:"bytes,9,opt,name=leave_case_code,json=leaveCaseCode,proto3" json:"leave_case_code,omitempty"`
-	LeaveCaseOfContinuousFrequency *bool                       `protobuf:"varint,11,opt,name=leave_case_of_continuous_frequency,json=leaveCaseOfContinuousFrequency,proto3,oneof" json:"leave_case_of_continuous_frequency,omitempty"`
-	PaidSegment                    *LeaveEditSegment           `protobuf:"bytes,12,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
-	TrackingSegment                *LeaveEditSegment           `protobuf:"bytes,13,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
-	OverrideSegments               []*LeaveEditOverrideSegment `protobuf:"bytes,14,rep,name=override_segments,json=overrideSegments,proto3" json:"override_segments,omitempty"`
-	Locked                         *bool                       `protobuf:"varint,15,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
-	Posted                         *bool                       `protobuf:"varint,16,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
-	Generated                      *bool                       `protobuf:"varint,17,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	Deleted                        *bool                       `protobuf:"varint,18,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	Version                        *int64                      `protobuf:"varint,19,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Relations                      []*Relation                 `protobuf:"bytes,20,rep,name=relations,proto3" json:"relations,omitempty"`
+	// The end on endDate, HH:MM:SS; absent if the leave has no times.
+	EndTime string `protobuf:"bytes,6,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// The duration in seconds: the longer one of the paid and the tracking segment.
+	DurationInTime *int64 `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	// The leave case, by id and code.
+	LeaveCase *v1.Ref `protobuf:"bytes,8,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The code of the leave case.
+	LeaveCaseCode string `protobuf:"bytes,9,opt,name=leave_case_code,json=leaveCaseCode,proto3" json:"leave_case_code,omitempty"`
+	// Whether the leave case is continuous and not intermittent.
+	LeaveCaseOfContinuousFrequency *bool `protobuf:"varint,11,opt,name=leave_case_of_continuous_frequency,json=leaveCaseOfContinuousFrequency,proto3,oneof" json:"leave_case_of_continuous_frequency,omitempty"`
+	// The paid part of the leave; absent if there is none.
+	PaidSegment *LeaveEditSegment `protobuf:"bytes,12,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
+	// The part of the leave that is deducted from the leave balance; absent if there is
+	// none.
+	TrackingSegment *LeaveEditSegment `protobuf:"bytes,13,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
+	// The amounts that users set for single leave types.
+	OverrideSegments []*LeaveEditOverrideSegment `protobuf:"bytes,14,rep,name=override_segments,json=overrideSegments,proto3" json:"override_segments,omitempty"`
+	// Whether the day of the leave is locked.
+	Locked *bool `protobuf:"varint,15,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	// Always false.
+	Posted *bool `protobuf:"varint,16,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
+	// Always false, because patterns generate no leave.
+	Generated *bool `protobuf:"varint,17,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
+	// Always false, because deleted leave is not returned.
+	Deleted *bool `protobuf:"varint,18,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// The version of the leave edit, which increases with every change.
+	Version *int64 `protobuf:"varint,19,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// Always absent, because patterns generate no leave.
+	Relations []*Relation `protobuf:"bytes,20,rep,name=relations,proto3" json:"relations,omitempty"`
 	// The id of the status, as in the response of GET /v1/leave/case_statuses.
 	LeaveCaseStatus *int64 `protobuf:"varint,21,opt,name=leave_case_status,json=leaveCaseStatus,proto3,oneof" json:"leave_case_status,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -1201,12 +1291,15 @@ func (x *LeaveEdit) GetLeaveCaseStatus() int64 {
 	return 0
 }
 
+// LeaveEditSegment is the paid or the tracked amount of leave.
 type LeaveEditSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Seconds.
+	// The id of the segment in timekeeping.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The amount in seconds.
 	DurationInTime *int64 `protobuf:"varint,2,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
-	Overridden     *bool  `protobuf:"varint,4,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
+	// The same property of the segment in timekeeping.
+	Overridden *bool `protobuf:"varint,4,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
 	// -1 (FULL_DAY) or -2 (HALF_DAY); absent if the leave has an amount.
 	SymbolicValue *v1.Ref `protobuf:"bytes,5,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1271,10 +1364,12 @@ func (x *LeaveEditSegment) GetSymbolicValue() *v1.Ref {
 	return nil
 }
 
+// LeaveEditOverrideSegment is the amount that a user set for one leave type.
 type LeaveEditOverrideSegment struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	LeaveType *v1.Ref                `protobuf:"bytes,1,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
-	// Seconds.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code of the leave type, by id or name.
+	LeaveType *v1.Ref `protobuf:"bytes,1,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
+	// The amount in seconds.
 	DurationInTime *int64 `protobuf:"varint,2,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1324,6 +1419,7 @@ func (x *LeaveEditOverrideSegment) GetDurationInTime() int64 {
 	return 0
 }
 
+// AvailabilityList is a list of availabilities.
 type AvailabilityList struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	Availabilities []*Availability        `protobuf:"bytes,1,rep,name=availabilities,proto3" json:"availabilities,omitempty"`
@@ -1368,16 +1464,26 @@ func (x *AvailabilityList) GetAvailabilities() []*Availability {
 	return nil
 }
 
+// Availability states when an employee can work on a day. Patterns generate
+// availabilities; they cannot be changed one by one.
 type Availability struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee      *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	Date          string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
-	Generated     *bool                  `protobuf:"varint,4,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	Deleted       *bool                  `protobuf:"varint,5,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	Version       *int64                 `protobuf:"varint,6,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Segments      []*AvailabilitySegment `protobuf:"bytes,7,rep,name=segments,proto3" json:"segments,omitempty"`
-	Relations     []*Relation            `protobuf:"bytes,8,rep,name=relations,proto3" json:"relations,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, made of the pattern and the day.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The day, YYYY-MM-DD.
+	Date string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
+	// Always true.
+	Generated *bool `protobuf:"varint,4,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
+	// Always false.
+	Deleted *bool `protobuf:"varint,5,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Increases when the pattern is applied again.
+	Version *int64 `protobuf:"varint,6,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The intervals of the day, in the order of the pattern.
+	Segments []*AvailabilitySegment `protobuf:"bytes,7,rep,name=segments,proto3" json:"segments,omitempty"`
+	// The assignment of the pattern that generates the availability.
+	Relations     []*Relation `protobuf:"bytes,8,rep,name=relations,proto3" json:"relations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1468,13 +1574,18 @@ func (x *Availability) GetRelations() []*Relation {
 	return nil
 }
 
+// AvailabilitySegment is an interval of a day with an availability.
 type AvailabilitySegment struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Id               *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	AvailabilityType *v1.Ref                `protobuf:"bytes,2,opt,name=availability_type,json=availabilityType,proto3" json:"availability_type,omitempty"`
-	// The start, included.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, made of the pattern, the day and the position of the segment.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The type, as in the pattern: Available, Preferred, Preferred Time Off, Unavailable or
+	// Unknown.
+	AvailabilityType *v1.Ref `protobuf:"bytes,2,opt,name=availability_type,json=availabilityType,proto3" json:"availability_type,omitempty"`
+	// The start, included, HH:MM:SS in the time zone of the employee.
 	StartTime string `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// The end, not included.
+	// The end, not included, HH:MM:SS. If it is not after the start, the segment ends on
+	// the next day.
 	EndTime       string `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1538,6 +1649,7 @@ func (x *AvailabilitySegment) GetEndTime() string {
 	return ""
 }
 
+// HolidayList lists the holidays of each employee, by employee and start.
 type HolidayList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Holidays      []*ScheduledHoliday    `protobuf:"bytes,1,rep,name=holidays,proto3" json:"holidays,omitempty"`
@@ -1582,14 +1694,21 @@ func (x *HolidayList) GetHolidays() []*ScheduledHoliday {
 	return nil
 }
 
+// ScheduledHoliday is a holiday of the tenant on the schedule of an employee.
 type ScheduledHoliday struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee      *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	Holiday       *v1.Ref                `protobuf:"bytes,3,opt,name=holiday,proto3" json:"holiday,omitempty"`
-	DisplayName   string                 `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
-	StartDateTime string                 `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always absent.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The holiday, by id and name.
+	Holiday *v1.Ref `protobuf:"bytes,3,opt,name=holiday,proto3" json:"holiday,omitempty"`
+	// The name of the holiday in the caller's language (Accept-Language), or its name.
+	DisplayName string `protobuf:"bytes,4,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	// The start, included, YYYY-MM-DDTHH:MM:SS in the time zone of the employee.
+	StartDateTime string `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end of the holiday, YYYY-MM-DDTHH:MM:SS in the time zone of the employee.
+	EndDateTime   string `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1666,6 +1785,7 @@ func (x *ScheduledHoliday) GetEndDateTime() string {
 	return ""
 }
 
+// ScheduleDayList has one entry for each employee and day, by day.
 type ScheduleDayList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Days          []*ScheduleDay         `protobuf:"bytes,1,rep,name=days,proto3" json:"days,omitempty"`
@@ -1710,15 +1830,21 @@ func (x *ScheduleDayList) GetDays() []*ScheduleDay {
 	return nil
 }
 
+// ScheduleDay states which entries an employee has on a day.
 type ScheduleDay struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Employee       *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	Day            string                 `protobuf:"bytes,2,opt,name=day,proto3" json:"day,omitempty"`
-	HasShift       *bool                  `protobuf:"varint,3,opt,name=has_shift,json=hasShift,proto3,oneof" json:"has_shift,omitempty"`
-	HasPayCodeEdit *bool                  `protobuf:"varint,4,opt,name=has_pay_code_edit,json=hasPayCodeEdit,proto3,oneof" json:"has_pay_code_edit,omitempty"`
-	HasHoliday     *bool                  `protobuf:"varint,5,opt,name=has_holiday,json=hasHoliday,proto3,oneof" json:"has_holiday,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The day, YYYY-MM-DD.
+	Day string `protobuf:"bytes,2,opt,name=day,proto3" json:"day,omitempty"`
+	// Whether a shift starts on the day.
+	HasShift *bool `protobuf:"varint,3,opt,name=has_shift,json=hasShift,proto3,oneof" json:"has_shift,omitempty"`
+	// Whether a pay code edit covers the day.
+	HasPayCodeEdit *bool `protobuf:"varint,4,opt,name=has_pay_code_edit,json=hasPayCodeEdit,proto3,oneof" json:"has_pay_code_edit,omitempty"`
+	// Whether a holiday touches the day.
+	HasHoliday    *bool `protobuf:"varint,5,opt,name=has_holiday,json=hasHoliday,proto3,oneof" json:"has_holiday,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScheduleDay) Reset() {
@@ -1786,6 +1912,7 @@ func (x *ScheduleDay) GetHasHoliday() bool {
 	return false
 }
 
+// EmployeeRefList lists employees by id and person number, in the order of the request.
 type EmployeeRefList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Employees     []*v1.Ref              `protobuf:"bytes,1,rep,name=employees,proto3" json:"employees,omitempty"`
@@ -1830,6 +1957,7 @@ func (x *EmployeeRefList) GetEmployees() []*v1.Ref {
 	return nil
 }
 
+// ExpandedJobList is a list of jobs, by path.
 type ExpandedJobList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Jobs          []*ExpandedJob         `protobuf:"bytes,1,rep,name=jobs,proto3" json:"jobs,omitempty"`
@@ -1878,23 +2006,36 @@ func (x *ExpandedJobList) GetJobs() []*ExpandedJob {
 // requested day. If the job is not set up as a location, only its name and its path are
 // present.
 type ExpandedJob struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Path          string                 `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
-	ParentRef     *v1.Ref                `protobuf:"bytes,4,opt,name=parent_ref,json=parentRef,proto3" json:"parent_ref,omitempty"`
-	ParentName    string                 `protobuf:"bytes,5,opt,name=parent_name,json=parentName,proto3" json:"parent_name,omitempty"`
-	ParentPath    string                 `protobuf:"bytes,6,opt,name=parent_path,json=parentPath,proto3" json:"parent_path,omitempty"`
-	GenericJobRef *v1.Ref                `protobuf:"bytes,7,opt,name=generic_job_ref,json=genericJobRef,proto3" json:"generic_job_ref,omitempty"`
-	NodeType      *ExpandedJobType       `protobuf:"bytes,8,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location; absent if the job is not set up.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, which is the last part of the path.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The full path, as the entries of the schedule name it.
+	Path string `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
+	// The parent of the location; absent at the top.
+	ParentRef *v1.Ref `protobuf:"bytes,4,opt,name=parent_ref,json=parentRef,proto3" json:"parent_ref,omitempty"`
+	// The name of the parent.
+	ParentName string `protobuf:"bytes,5,opt,name=parent_name,json=parentName,proto3" json:"parent_name,omitempty"`
+	// The full path of the parent.
+	ParentPath string `protobuf:"bytes,6,opt,name=parent_path,json=parentPath,proto3" json:"parent_path,omitempty"`
+	// The generic job; absent if the location is not a job.
+	GenericJobRef *v1.Ref `protobuf:"bytes,7,opt,name=generic_job_ref,json=genericJobRef,proto3" json:"generic_job_ref,omitempty"`
+	// The type of the location.
+	NodeType *ExpandedJobType `protobuf:"bytes,8,opt,name=node_type,json=nodeType,proto3" json:"node_type,omitempty"`
 	// Whether the location is a job.
-	JobType       *bool  `protobuf:"varint,9,opt,name=job_type,json=jobType,proto3,oneof" json:"job_type,omitempty"`
-	Color         string `protobuf:"bytes,10,opt,name=color,proto3" json:"color,omitempty"`
-	DisplayOrder  string `protobuf:"bytes,11,opt,name=display_order,json=displayOrder,proto3" json:"display_order,omitempty"`
+	JobType *bool `protobuf:"varint,9,opt,name=job_type,json=jobType,proto3,oneof" json:"job_type,omitempty"`
+	// The color of the location, or else of the generic job.
+	Color string `protobuf:"bytes,10,opt,name=color,proto3" json:"color,omitempty"`
+	// The display order of the generic job.
+	DisplayOrder string `protobuf:"bytes,11,opt,name=display_order,json=displayOrder,proto3" json:"display_order,omitempty"`
+	// The first day with these properties, YYYY-MM-DD.
 	EffectiveDate string `protobuf:"bytes,12,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
-	// The first day without the job.
-	ExpirationDate      string `protobuf:"bytes,13,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	DirectWorkPercent   *int32 `protobuf:"varint,14,opt,name=direct_work_percent,json=directWorkPercent,proto3,oneof" json:"direct_work_percent,omitempty"`
+	// The first day without the job, YYYY-MM-DD; 3000-01-01 if there is none.
+	ExpirationDate string `protobuf:"bytes,13,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
+	// The percentage of direct work of the location, as it was set up.
+	DirectWorkPercent *int32 `protobuf:"varint,14,opt,name=direct_work_percent,json=directWorkPercent,proto3,oneof" json:"direct_work_percent,omitempty"`
+	// The percentage of indirect work of the location, as it was set up.
 	IndirectWorkPercent *int32 `protobuf:"varint,15,opt,name=indirect_work_percent,json=indirectWorkPercent,proto3,oneof" json:"indirect_work_percent,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -2037,10 +2178,13 @@ func (x *ExpandedJob) GetIndirectWorkPercent() int32 {
 
 // ExpandedJobType is the type of a location.
 type ExpandedJobType struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	SortOrder     *int32                 `protobuf:"varint,3,opt,name=sort_order,json=sortOrder,proto3,oneof" json:"sort_order,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the location type.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the location type.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The display order of the location type.
+	SortOrder     *int32 `protobuf:"varint,3,opt,name=sort_order,json=sortOrder,proto3,oneof" json:"sort_order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2097,9 +2241,11 @@ func (x *ExpandedJobType) GetSortOrder() int32 {
 }
 
 type MultiReadScheduleStatusRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Select        []string               `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	Where         *ScheduleStatusWhere   `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Has no effect.
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// Selects the employees and the days.
+	Where         *ScheduleStatusWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2148,10 +2294,13 @@ func (x *MultiReadScheduleStatusRequest) GetWhere() *ScheduleStatusWhere {
 	return nil
 }
 
+// ScheduleStatusWhere selects employees by exactly one of its properties.
 type ScheduleStatusWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     *EmployeeSchedules     `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	HyperFind     *HyperFindSchedules    `protobuf:"bytes,2,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects employees by id or person number, or all employees whom the caller may see.
+	Employees *EmployeeSchedules `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// Selects the employees whom a hyperfind query finds.
+	HyperFind     *HyperFindSchedules `protobuf:"bytes,2,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2200,9 +2349,11 @@ func (x *ScheduleStatusWhere) GetHyperFind() *HyperFindSchedules {
 	return nil
 }
 
+// ScheduleStatus holds the status of the schedules of employees.
 type ScheduleStatus struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeStatus *EmployeeStatusList    `protobuf:"bytes,1,opt,name=employee_status,json=employeeStatus,proto3" json:"employee_status,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One entry for each selected employee.
+	EmployeeStatus *EmployeeStatusList `protobuf:"bytes,1,opt,name=employee_status,json=employeeStatus,proto3" json:"employee_status,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -2244,6 +2395,7 @@ func (x *ScheduleStatus) GetEmployeeStatus() *EmployeeStatusList {
 	return nil
 }
 
+// EmployeeStatusList has one entry for each selected employee.
 type EmployeeStatusList struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	EmployeeStatus []*EmployeeStatus      `protobuf:"bytes,1,rep,name=employee_status,json=employeeStatus,proto3" json:"employee_status,omitempty"`
@@ -2288,9 +2440,11 @@ func (x *EmployeeStatusList) GetEmployeeStatus() []*EmployeeStatus {
 	return nil
 }
 
+// EmployeeStatus is the status of the schedule of one employee.
 type EmployeeStatus struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
 	// IN_PROGRESS while a propagation has not updated the employee's schedule yet,
 	// otherwise COMPLETED.
 	Status string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
@@ -2351,6 +2505,8 @@ func (x *EmployeeStatus) GetProcessingStatus() *ProcessingStatusList {
 	return nil
 }
 
+// ProcessingStatusList lists the propagations that have not updated the schedule of an
+// employee yet.
 type ProcessingStatusList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*ProcessingStatus    `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -2395,14 +2551,19 @@ func (x *ProcessingStatusList) GetItems() []*ProcessingStatus {
 	return nil
 }
 
+// ProcessingStatus is a propagation that has not updated the schedule of an employee yet.
 type ProcessingStatus struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	ProcessingType *ProcessingType        `protobuf:"bytes,1,opt,name=processing_type,json=processingType,proto3" json:"processing_type,omitempty"`
-	Blocking       *bool                  `protobuf:"varint,2,opt,name=blocking,proto3,oneof" json:"blocking,omitempty"`
-	StartDate      string                 `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate        string                 `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The cause of the propagation.
+	ProcessingType *ProcessingType `protobuf:"bytes,1,opt,name=processing_type,json=processingType,proto3" json:"processing_type,omitempty"`
+	// Always false: the schedule can be read and changed in the meantime.
+	Blocking *bool `protobuf:"varint,2,opt,name=blocking,proto3,oneof" json:"blocking,omitempty"`
+	// The first requested day, because a propagation may change any day.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last requested day, included.
+	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ProcessingStatus) Reset() {
@@ -2463,10 +2624,14 @@ func (x *ProcessingStatus) GetEndDate() string {
 	return ""
 }
 
+// ProcessingType is the cause of a propagation.
 type ProcessingType struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	LocalizedName string                 `protobuf:"bytes,2,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1: a schedule pattern, 2: the inheritance of an employment term, 3: a change of
+	// employment terms, 4: unlocked days.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// A description of the cause, in English.
+	LocalizedName string `protobuf:"bytes,2,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2519,12 +2684,15 @@ var File_rotaloom_scheduling_v1_schedule_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\n" +
-	"%rotaloom/scheduling/v1/schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xe2\x01\n" +
-	"\x18MultiReadScheduleRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12\x19\n" +
-	"\border_by\x18\x02 \x03(\tR\aorderBy\x12V\n" +
-	"\x12multi_read_options\x18\x03 \x01(\v2(.rotaloom.scheduling.v1.MultiReadOptionsR\x10multiReadOptions\x12;\n" +
-	"\x05where\x18\x04 \x01(\v2%.rotaloom.scheduling.v1.ScheduleWhereR\x05where\"\x95\x01\n" +
+	"%rotaloom/scheduling/v1/schedule.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xc8\x03\n" +
+	"\x18MultiReadScheduleRequest\x12\xc3\x01\n" +
+	"\x06select\x18\x01 \x03(\tB\xaa\x01\xa2\xbb\x18\xa5\x01b\x06SHIFTSb\fPAYCODEEDITSb\n" +
+	"LEAVEEDITSb\x0eAVAILABILITIESb\bHOLIDAYSb\bDAYLOCKSb\tEMPLOYEESb\x10OPENSHIFTSUMMARYb\n" +
+	"OPENSHIFTSb\fSCHEDULEDAYSb\fSCHEDULETAGSb\fEXPANDEDJOBSb\n" +
+	"ONCALLFLAGR\x06select\x12I\n" +
+	"\border_by\x18\x02 \x03(\tB.\xa2\xbb\x18*b\tEMPLOYEESb\tSTARTDATEb\aENDDATEb\tLOCATIONSR\aorderBy\x12V\n" +
+	"\x12multi_read_options\x18\x03 \x01(\v2(.rotaloom.scheduling.v1.MultiReadOptionsR\x10multiReadOptions\x12C\n" +
+	"\x05where\x18\x04 \x01(\v2%.rotaloom.scheduling.v1.ScheduleWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x95\x01\n" +
 	"\x10MultiReadOptions\x12V\n" +
 	"&exclude_overnight_shifts_on_start_date\x18\x01 \x01(\bH\x00R!excludeOvernightShiftsOnStartDate\x88\x01\x01B)\n" +
 	"'_exclude_overnight_shifts_on_start_date\"\xfc\x02\n" +
@@ -2576,9 +2744,12 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\bend_time\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\aendTime\x12,\n" +
 	"\x12workload_span_type\x18\x06 \x01(\tR\x10workloadSpanTypeB\x13\n" +
 	"\x11_workload_span_idB\x17\n" +
-	"\x15_workload_span_set_id\"\xc9\x06\n" +
-	"\x12GetScheduleRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12%\n" +
+	"\x15_workload_span_set_id\"\xa7\b\n" +
+	"\x12GetScheduleRequest\x12\xc3\x01\n" +
+	"\x06select\x18\x01 \x03(\tB\xaa\x01\xa2\xbb\x18\xa5\x01b\x06SHIFTSb\fPAYCODEEDITSb\n" +
+	"LEAVEEDITSb\x0eAVAILABILITIESb\bHOLIDAYSb\bDAYLOCKSb\tEMPLOYEESb\x10OPENSHIFTSUMMARYb\n" +
+	"OPENSHIFTSb\fSCHEDULEDAYSb\fSCHEDULETAGSb\fEXPANDEDJOBSb\n" +
+	"ONCALLFLAGR\x06select\x12%\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x121\n" +
@@ -2593,8 +2764,8 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	" \x01(\x03H\x06R\n" +
 	"locationId\x88\x01\x01\x12(\n" +
 	"\rlocation_path\x18\v \x01(\tH\aR\flocationPath\x88\x01\x01\x12*\n" +
-	"\x0eexclude_breaks\x18\f \x01(\bH\bR\rexcludeBreaks\x88\x01\x01\x12\x19\n" +
-	"\border_by\x18\r \x03(\tR\aorderBy\x12V\n" +
+	"\x0eexclude_breaks\x18\f \x01(\bH\bR\rexcludeBreaks\x88\x01\x01\x12I\n" +
+	"\border_by\x18\r \x03(\tB.\xa2\xbb\x18*b\tEMPLOYEESb\tSTARTDATEb\aENDDATEb\tLOCATIONSR\aorderBy\x12V\n" +
 	"&exclude_overnight_shifts_on_start_date\x18\x0e \x01(\bH\tR!excludeOvernightShiftsOnStartDate\x88\x01\x01B\x15\n" +
 	"\x13_symbolic_period_idB\x17\n" +
 	"\x15_symbolic_period_nameB\x0e\n" +
@@ -2777,10 +2948,10 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\n" +
 	"sort_order\x18\x03 \x01(\x05H\x01R\tsortOrder\x88\x01\x01B\x05\n" +
 	"\x03_idB\r\n" +
-	"\v_sort_order\"{\n" +
+	"\v_sort_order\"\x83\x01\n" +
 	"\x1eMultiReadScheduleStatusRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12A\n" +
-	"\x05where\x18\x02 \x01(\v2+.rotaloom.scheduling.v1.ScheduleStatusWhereR\x05where\"\xa9\x01\n" +
+	"\x06select\x18\x01 \x03(\tR\x06select\x12I\n" +
+	"\x05where\x18\x02 \x01(\v2+.rotaloom.scheduling.v1.ScheduleStatusWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xa9\x01\n" +
 	"\x13ScheduleStatusWhere\x12G\n" +
 	"\temployees\x18\x01 \x01(\v2).rotaloom.scheduling.v1.EmployeeSchedulesR\temployees\x12I\n" +
 	"\n" +
@@ -2789,10 +2960,10 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\x0femployee_status\x18\x01 \x01(\v2*.rotaloom.scheduling.v1.EmployeeStatusListR\x0eemployeeStatus\"|\n" +
 	"\x12EmployeeStatusList\x12O\n" +
 	"\x0femployee_status\x18\x01 \x03(\v2&.rotaloom.scheduling.v1.EmployeeStatusR\x0eemployeeStatus:\x15\xa2\xbb\x18\x11\n" +
-	"\x0femployee_status\"\xbe\x01\n" +
+	"\x0femployee_status\"\xdc\x01\n" +
 	"\x0eEmployeeStatus\x123\n" +
-	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x16\n" +
-	"\x06status\x18\x02 \x01(\tR\x06status\x12Y\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x124\n" +
+	"\x06status\x18\x02 \x01(\tB\x1c\xa2\xbb\x18\x18b\vIN_PROGRESSb\tCOMPLETEDR\x06status\x12Y\n" +
 	"\x11processing_status\x18\x04 \x01(\v2,.rotaloom.scheduling.v1.ProcessingStatusListR\x10processingStatusJ\x04\b\x03\x10\x04\"c\n" +
 	"\x14ProcessingStatusList\x12>\n" +
 	"\x05items\x18\x01 \x03(\v2(.rotaloom.scheduling.v1.ProcessingStatusR\x05items:\v\xa2\xbb\x18\a\n" +
@@ -2803,9 +2974,9 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\n" +
 	"start_date\x18\x03 \x01(\tR\tstartDate\x12\x19\n" +
 	"\bend_date\x18\x04 \x01(\tR\aendDateB\v\n" +
-	"\t_blocking\"G\n" +
-	"\x0eProcessingType\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
+	"\t_blocking\"Y\n" +
+	"\x0eProcessingType\x12 \n" +
+	"\x02id\x18\x01 \x01(\tB\x10\xa2\xbb\x18\fb\x011b\x012b\x013b\x014R\x02id\x12%\n" +
 	"\x0elocalized_name\x18\x02 \x01(\tR\rlocalizedName2\xbd\x04\n" +
 	"\x0fScheduleService\x12\xb8\x01\n" +
 	"\x11MultiReadSchedule\x120.rotaloom.scheduling.v1.MultiReadScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"O\xa2\xbb\x18\x1e\n" +

@@ -28,9 +28,9 @@ const (
 
 type MultiReadScheduleChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// SHIFTS, PAYCODEEDITS, LEAVEEDITS, DAYLOCKS or SCHEDULETAGS, in any case. The default
-	// is all of them.
-	Select        []string              `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// The kinds of entries, in any case. The default is all of them.
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// Selects the employees, the times and the days.
 	Where         *ScheduleChangesWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -80,8 +80,10 @@ func (x *MultiReadScheduleChangesRequest) GetWhere() *ScheduleChangesWhere {
 	return nil
 }
 
+// ScheduleChangesWhere selects the employees, the times and the days.
 type ScheduleChangesWhere struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, the times and the days.
 	Employees     *EmployeeScheduleChanges `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -131,7 +133,8 @@ type EmployeeScheduleChanges struct {
 	// The employees, by ids or person numbers. The default is all employees whom the caller
 	// may see.
 	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// YYYY-MM-DDTHH:MM:SS in UTC, with an optional fraction.
+	// The first compared time: YYYY-MM-DDTHH:MM:SS in UTC, with an optional fraction.
+	// Changes that are older than the retention of the history are refused (WRL-00451).
 	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
 	// The same format. The default is the current time, which also replaces a time in the
 	// future.
@@ -204,9 +207,12 @@ func (x *EmployeeScheduleChanges) GetEntityFilterSpan() *EntityFilterSpan {
 // EntityFilterSpan is a range of days, both included, or of date-times, which select all
 // days that they touch.
 type EntityFilterSpan struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Start         string                 `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
-	End           string                 `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day: YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS.
+	Start string `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
+	// The last day, included: YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS. A time of midnight
+	// excludes the day that begins then.
+	End           string `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -258,9 +264,13 @@ func (x *EntityFilterSpan) GetEnd() string {
 // ScheduleChanges has the two compared times, in UTC, and the differences. To continue,
 // send the endDateTime of this response as the startDateTime of the next request.
 type ScheduleChanges struct {
-	state                   protoimpl.MessageState      `protogen:"open.v1"`
-	StartDateTime           string                      `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime             string                      `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first compared time, YYYY-MM-DDTHH:MM:SS in UTC with an optional fraction.
+	StartDateTime string `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The last compared time, in the same form. It can differ slightly from the requested
+	// one, so that all changes that were stored until then are included.
+	EndDateTime string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// One entry for each employee with changes, by employee.
 	ScheduleChangeSnapshots *ScheduleChangeSnapshotList `protobuf:"bytes,3,opt,name=schedule_change_snapshots,json=scheduleChangeSnapshots,proto3" json:"schedule_change_snapshots,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -317,6 +327,7 @@ func (x *ScheduleChanges) GetScheduleChangeSnapshots() *ScheduleChangeSnapshotLi
 	return nil
 }
 
+// ScheduleChangeSnapshotList has one entry for each employee with changes.
 type ScheduleChangeSnapshotList struct {
 	state         protoimpl.MessageState    `protogen:"open.v1"`
 	Snapshots     []*ScheduleChangeSnapshot `protobuf:"bytes,1,rep,name=snapshots,proto3" json:"snapshots,omitempty"`
@@ -365,13 +376,19 @@ func (x *ScheduleChangeSnapshotList) GetSnapshots() []*ScheduleChangeSnapshot {
 // present only if some of them changed. An entry that was created or deleted has one
 // state only.
 type ScheduleChangeSnapshot struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employee      *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	Shifts        *ChangedShifts         `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
-	PayCodeEdits  *ChangedPayCodeEdits   `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
-	LeaveEdits    *ChangedLeaveEdits     `protobuf:"bytes,4,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
-	DayLocks      *ChangedDayLocks       `protobuf:"bytes,5,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
-	ScheduleTags  *ChangedScheduleTags   `protobuf:"bytes,6,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The changed shifts, by start; absent if there are none.
+	Shifts *ChangedShifts `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	// The changed pay code edits, by start; absent if there are none.
+	PayCodeEdits *ChangedPayCodeEdits `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	// The changed leave, by start; absent if there is none.
+	LeaveEdits *ChangedLeaveEdits `protobuf:"bytes,4,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
+	// The changed locks; absent if there are none.
+	DayLocks *ChangedDayLocks `protobuf:"bytes,5,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
+	// The changed schedule tags, by start; absent if there are none.
+	ScheduleTags  *ChangedScheduleTags `protobuf:"bytes,6,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -448,11 +465,15 @@ func (x *ScheduleChangeSnapshot) GetScheduleTags() *ChangedScheduleTags {
 	return nil
 }
 
+// ChangedShifts lists the changed shifts of an employee.
 type ChangedShifts struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Create        []*ChangedShift        `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
-	Update        []*ChangedShift        `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
-	Delete        []*ChangedShift        `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Shifts that the employee has at the last time only.
+	Create []*ChangedShift `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	// Shifts that the employee has at both times, with differences.
+	Update []*ChangedShift `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	// Shifts that the employee has at the first time only.
+	Delete        []*ChangedShift `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -508,10 +529,13 @@ func (x *ChangedShifts) GetDelete() []*ChangedShift {
 	return nil
 }
 
+// ChangedShift is a shift at the two times.
 type ChangedShift struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Before        *Shift                 `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
-	After         *Shift                 `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift at the first time; absent if it was created.
+	Before *Shift `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	// The shift at the last time; absent if it was deleted.
+	After         *Shift `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -560,11 +584,15 @@ func (x *ChangedShift) GetAfter() *Shift {
 	return nil
 }
 
+// ChangedPayCodeEdits lists the changed pay code edits of an employee.
 type ChangedPayCodeEdits struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Create        []*ChangedPayCodeEdit  `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
-	Update        []*ChangedPayCodeEdit  `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
-	Delete        []*ChangedPayCodeEdit  `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Pay code edits that the employee has at the last time only.
+	Create []*ChangedPayCodeEdit `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	// Pay code edits that the employee has at both times, with differences.
+	Update []*ChangedPayCodeEdit `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	// Pay code edits that the employee has at the first time only.
+	Delete        []*ChangedPayCodeEdit `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -620,10 +648,13 @@ func (x *ChangedPayCodeEdits) GetDelete() []*ChangedPayCodeEdit {
 	return nil
 }
 
+// ChangedPayCodeEdit is a pay code edit at the two times.
 type ChangedPayCodeEdit struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Before        *PayCodeEdit           `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
-	After         *PayCodeEdit           `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code edit at the first time; absent if it was created.
+	Before *PayCodeEdit `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	// The pay code edit at the last time; absent if it was deleted.
+	After         *PayCodeEdit `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -672,11 +703,15 @@ func (x *ChangedPayCodeEdit) GetAfter() *PayCodeEdit {
 	return nil
 }
 
+// ChangedLeaveEdits lists the changed leave of an employee.
 type ChangedLeaveEdits struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Create        []*ChangedLeaveEdit    `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
-	Update        []*ChangedLeaveEdit    `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
-	Delete        []*ChangedLeaveEdit    `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Leave that the employee has at the last time only.
+	Create []*ChangedLeaveEdit `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	// Leave that the employee has at both times, with differences.
+	Update []*ChangedLeaveEdit `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	// Leave that the employee has at the first time only.
+	Delete        []*ChangedLeaveEdit `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -732,10 +767,13 @@ func (x *ChangedLeaveEdits) GetDelete() []*ChangedLeaveEdit {
 	return nil
 }
 
+// ChangedLeaveEdit is leave at the two times.
 type ChangedLeaveEdit struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Before        *LeaveEdit             `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
-	After         *LeaveEdit             `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave at the first time; absent if it was created.
+	Before *LeaveEdit `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	// The leave at the last time; absent if it was deleted.
+	After         *LeaveEdit `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -784,11 +822,15 @@ func (x *ChangedLeaveEdit) GetAfter() *LeaveEdit {
 	return nil
 }
 
+// ChangedDayLocks lists the changed locks of an employee.
 type ChangedDayLocks struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Create        []*ChangedDayLock      `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
-	Update        []*ChangedDayLock      `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
-	Delete        []*ChangedDayLock      `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Locks that exist at the last time only.
+	Create []*ChangedDayLock `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	// Locks that exist at both times, with other days.
+	Update []*ChangedDayLock `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	// Locks that exist at the first time only.
+	Delete        []*ChangedDayLock `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -844,10 +886,13 @@ func (x *ChangedDayLocks) GetDelete() []*ChangedDayLock {
 	return nil
 }
 
+// ChangedDayLock is a lock at the two times.
 type ChangedDayLock struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Before        *DayLock               `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
-	After         *DayLock               `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The lock at the first time; absent if it was created.
+	Before *DayLock `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	// The lock at the last time; absent if it was deleted.
+	After         *DayLock `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -896,11 +941,15 @@ func (x *ChangedDayLock) GetAfter() *DayLock {
 	return nil
 }
 
+// ChangedScheduleTags lists the changed schedule tags of an employee.
 type ChangedScheduleTags struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Create        []*ChangedScheduleTag  `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
-	Update        []*ChangedScheduleTag  `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
-	Delete        []*ChangedScheduleTag  `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Schedule tags that the employee has at the last time only.
+	Create []*ChangedScheduleTag `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	// Schedule tags that the employee has at both times, with differences.
+	Update []*ChangedScheduleTag `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
+	// Schedule tags that the employee has at the first time only.
+	Delete        []*ChangedScheduleTag `protobuf:"bytes,3,rep,name=delete,proto3" json:"delete,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -956,10 +1005,13 @@ func (x *ChangedScheduleTags) GetDelete() []*ChangedScheduleTag {
 	return nil
 }
 
+// ChangedScheduleTag is a schedule tag at the two times.
 type ChangedScheduleTag struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Before        *ScheduleTag           `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
-	After         *ScheduleTag           `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The schedule tag at the first time; absent if it was created.
+	Before *ScheduleTag `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	// The schedule tag at the last time; absent if it was deleted.
+	After         *ScheduleTag `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1012,20 +1064,21 @@ var File_rotaloom_scheduling_v1_schedule_change_proto protoreflect.FileDescripto
 
 const file_rotaloom_scheduling_v1_schedule_change_proto_rawDesc = "" +
 	"\n" +
-	",rotaloom/scheduling/v1/schedule_change.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a%rotaloom/scheduling/v1/schedule.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"}\n" +
-	"\x1fMultiReadScheduleChangesRequest\x12\x16\n" +
-	"\x06select\x18\x01 \x03(\tR\x06select\x12B\n" +
-	"\x05where\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.ScheduleChangesWhereR\x05where\"e\n" +
-	"\x14ScheduleChangesWhere\x12M\n" +
-	"\temployees\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EmployeeScheduleChangesR\temployees\"\xd3\x03\n" +
+	",rotaloom/scheduling/v1/schedule_change.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a%rotaloom/scheduling/v1/schedule.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xc5\x01\n" +
+	"\x1fMultiReadScheduleChangesRequest\x12V\n" +
+	"\x06select\x18\x01 \x03(\tB>\xa2\xbb\x18:b\x06SHIFTSb\fPAYCODEEDITSb\n" +
+	"LEAVEEDITSb\bDAYLOCKSb\fSCHEDULETAGSR\x06select\x12J\n" +
+	"\x05where\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.ScheduleChangesWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"m\n" +
+	"\x14ScheduleChangesWhere\x12U\n" +
+	"\temployees\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EmployeeScheduleChangesB\x06\xa2\xbb\x18\x02h\x01R\temployees\"\xdb\x03\n" +
 	"\x17EmployeeScheduleChanges\x129\n" +
-	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12&\n" +
-	"\x0fstart_date_time\x18\x02 \x01(\tR\rstartDateTime\x12\"\n" +
+	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12.\n" +
+	"\x0fstart_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x03 \x01(\tR\vendDateTime\x12V\n" +
-	"\x12entity_filter_span\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.EntityFilterSpanR\x10entityFilterSpan:\xd8\x01\xa2\xbb\x18\xd3\x01\x1a\xa8\x01\b(\x12\tWFP-90001\x18\x9d\x03J\x0fdays of changesR\x82\x01Service limits are exceeded: days of changes in the request: {actual}, allowed: {max}. Ask for shorter times, one after the other.X\x01\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\":\n" +
-	"\x10EntityFilterSpan\x12\x14\n" +
-	"\x05start\x18\x01 \x01(\tR\x05start\x12\x10\n" +
-	"\x03end\x18\x02 \x01(\tR\x03end\"\xcd\x01\n" +
+	"\x12entity_filter_span\x18\x04 \x01(\v2(.rotaloom.scheduling.v1.EntityFilterSpanR\x10entityFilterSpan:\xd8\x01\xa2\xbb\x18\xd3\x01\x1a\xa8\x01\b(\x12\tWFP-90001\x18\x9d\x03J\x0fdays of changesR\x82\x01Service limits are exceeded: days of changes in the request: {actual}, allowed: {max}. Ask for shorter times, one after the other.X\x01\x1a&\b\xc0\xb5\x03\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\"J\n" +
+	"\x10EntityFilterSpan\x12\x1c\n" +
+	"\x05start\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x05start\x12\x18\n" +
+	"\x03end\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x03end\"\xcd\x01\n" +
 	"\x0fScheduleChanges\x12&\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x02 \x01(\tR\vendDateTime\x12n\n" +

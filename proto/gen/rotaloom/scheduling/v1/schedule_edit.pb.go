@@ -27,9 +27,12 @@ const (
 )
 
 type MultiUpdateScheduleRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *ScheduleEditList      `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The edits. At least one.
+	Body *ScheduleEditList `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid edits are made if others fail; the status is then 207. The default
+	// is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -78,6 +81,7 @@ func (x *MultiUpdateScheduleRequest) GetPartialSuccess() bool {
 	return false
 }
 
+// ScheduleEditList is a list of edits, which are made together. At least one.
 type ScheduleEditList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Edits         []*ScheduleEdit        `protobuf:"bytes,1,rep,name=edits,proto3" json:"edits,omitempty"`
@@ -126,10 +130,14 @@ func (x *ScheduleEditList) GetEdits() []*ScheduleEdit {
 // together have at most 1,000 entries (413, WFP-90003).
 type ScheduleEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The employee of created entries that name no employee.
-	EmployeeRef  *v1.Ref             `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
-	Shifts       *ShiftChanges       `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	// The employee of created shifts, pay code edits and schedule tags that name no
+	// employee.
+	EmployeeRef *v1.Ref `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
+	// Changes of shifts.
+	Shifts *ShiftChanges `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	// Changes of pay code edits.
 	PayCodeEdits *PayCodeEditChanges `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	// Changes of schedule tags.
 	ScheduleTags *ScheduleTagChanges `protobuf:"bytes,4,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
 	// Changes of day locks. The caller also needs the permission scheduling.day_lock.write.
 	DayLocks      *DayLockChanges `protobuf:"bytes,5,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
@@ -202,9 +210,12 @@ func (x *ScheduleEdit) GetDayLocks() *DayLockChanges {
 	return nil
 }
 
+// ShiftChanges creates, changes and deletes shifts.
 type ShiftChanges struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Create []*Shift               `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shifts to create. A shift for which neither it nor the edit names an employee is
+	// an open shift.
+	Create []*Shift `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
 	// The shifts to change, with their ids.
 	Update []*Shift `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
 	// The ids of the shifts to delete.
@@ -264,9 +275,11 @@ func (x *ShiftChanges) GetDelete() []int64 {
 	return nil
 }
 
+// PayCodeEditChanges creates, changes and deletes pay code edits.
 type PayCodeEditChanges struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Create []*PayCodeEdit         `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code edits to create.
+	Create []*PayCodeEdit `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
 	// The pay code edits to change, with their ids.
 	Update []*PayCodeEdit `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
 	// The ids of the pay code edits to delete.
@@ -326,9 +339,11 @@ func (x *PayCodeEditChanges) GetDelete() []int64 {
 	return nil
 }
 
+// ScheduleTagChanges creates, changes and deletes schedule tags.
 type ScheduleTagChanges struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Create []*ScheduleTag         `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The schedule tags to create.
+	Create []*ScheduleTag `protobuf:"bytes,1,rep,name=create,proto3" json:"create,omitempty"`
 	// The schedule tags to change, with their ids.
 	Update []*ScheduleTag `protobuf:"bytes,2,rep,name=update,proto3" json:"update,omitempty"`
 	// The ids of the schedule tags to delete.
@@ -455,6 +470,7 @@ func (x *DayLockChanges) GetDelete() []int64 {
 	return nil
 }
 
+// ScheduleEditResultList has one result for each edit, in the order of the request.
 type ScheduleEditResultList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Results       []*ScheduleEditResult  `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
@@ -509,12 +525,18 @@ func (x *ScheduleEditResultList) GetFailure() *v1.ErrorBody {
 
 // ScheduleEditResult has the created and the changed entries.
 type ScheduleEditResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRef   *v1.Ref                `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
-	Shifts        *ShiftList             `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
-	PayCodeEdits  *PayCodeEditList       `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
-	ScheduleTags  *ScheduleTagList       `protobuf:"bytes,4,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
-	DayLocks      *DayLockList           `protobuf:"bytes,5,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employeeRef of the edit, as it was sent.
+	EmployeeRef *v1.Ref `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
+	// The created and the changed shifts. Always present, also if the list is empty.
+	Shifts *ShiftList `protobuf:"bytes,2,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	// The created and the changed pay code edits. Always present, also if the list is
+	// empty.
+	PayCodeEdits *PayCodeEditList `protobuf:"bytes,3,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	// The created and the changed schedule tags. Always present, also if the list is empty.
+	ScheduleTags *ScheduleTagList `protobuf:"bytes,4,opt,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
+	// The created and the changed locks. Always present, also if the list is empty.
+	DayLocks      *DayLockList `protobuf:"bytes,5,opt,name=day_locks,json=dayLocks,proto3" json:"day_locks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

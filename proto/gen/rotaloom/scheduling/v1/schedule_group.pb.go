@@ -29,14 +29,16 @@ const (
 
 type ListScheduleGroupsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// The id of one schedule group.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of one schedule group, in any case; used if id is absent.
 	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// The number of groups to skip, and the largest number of groups in the response.
+	// The number of groups to skip. The default is 0.
 	Index *int32 `protobuf:"varint,3,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// The largest number of groups in the response. The default is all of them.
 	Count *int32 `protobuf:"varint,4,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	// Whether the response has all properties of each group. The default is id and name
-	// only.
+	// Whether the response has all properties of each group. The default is true; if false,
+	// it has id and name only.
 	AllDetails *bool `protobuf:"varint,5,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	// Pages by cursor, instead of index: "" for the first page. The header Link of each
 	// response has the address of the next page (rel next). The groups come in the order of
@@ -119,8 +121,9 @@ func (x *ListScheduleGroupsRequest) GetAfter() string {
 }
 
 type GetScheduleGroupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the schedule group.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -163,9 +166,11 @@ func (x *GetScheduleGroupRequest) GetId() int64 {
 }
 
 type UpdateScheduleGroupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *ScheduleGroup         `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the schedule group. An id in the body must be the same.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state. It replaces the schedule group as a whole.
+	Body          *ScheduleGroup `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -216,7 +221,8 @@ func (x *UpdateScheduleGroupRequest) GetBody() *ScheduleGroup {
 
 type DeleteScheduleGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the schedule group.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the schedule group must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -267,6 +273,7 @@ func (x *DeleteScheduleGroupRequest) GetVersion() int64 {
 	return 0
 }
 
+// ScheduleGroupList is a list of schedule groups.
 type ScheduleGroupList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*ScheduleGroup       `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -311,17 +318,22 @@ func (x *ScheduleGroupList) GetItems() []*ScheduleGroup {
 	return nil
 }
 
+// ScheduleGroup is a group of employees who are scheduled together.
 type ScheduleGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, which is unique in any case, and the qualifier of refs.
+	// The id, given by the server. In requests, it must be the id of the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, which is unique in any case, and the qualifier of refs. Persons of the
+	// group follow a new name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// If the version is given, the schedule group must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The version, which increases with every change. If a request has a version, the
+	// schedule group must still have it.
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for users.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// The default is true.
+	// Stored and returned, without an effect. The default is true.
 	Active *bool `protobuf:"varint,5,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	// Whether the members inherit patterns and shifts.
+	// Stored and returned, without an effect. The default is false.
 	Inheritance *bool `protobuf:"varint,6,opt,name=inheritance,proto3,oneof" json:"inheritance,omitempty"`
 	// An id that several systems share. It must be unique if it is given.
 	PersistentId  string `protobuf:"bytes,7,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
@@ -409,8 +421,9 @@ func (x *ScheduleGroup) GetPersistentId() string {
 }
 
 type MultiReadScheduleGroupsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *ScheduleGroupWhere    `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the schedule groups. The default is all of them.
+	Where         *ScheduleGroupWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -452,11 +465,13 @@ func (x *MultiReadScheduleGroupsRequest) GetWhere() *ScheduleGroupWhere {
 	return nil
 }
 
+// ScheduleGroupWhere selects schedule groups.
 type ScheduleGroupWhere struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	ScheduleGroups *ScheduleGroupRefs     `protobuf:"bytes,1,opt,name=schedule_groups,json=scheduleGroups,proto3" json:"schedule_groups,omitempty"`
-	// Whether the response has all properties of each group. The default is id and name
-	// only.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The schedule groups. The default is all of them.
+	ScheduleGroups *ScheduleGroupRefs `protobuf:"bytes,1,opt,name=schedule_groups,json=scheduleGroups,proto3" json:"schedule_groups,omitempty"`
+	// Whether the response has all properties of each group. The default is true; if false,
+	// it has id and name only.
 	AllDetails    *bool `protobuf:"varint,2,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -508,11 +523,15 @@ func (x *ScheduleGroupWhere) GetAllDetails() bool {
 
 // ScheduleGroupRefs names schedule groups in at most one of its lists.
 type ScheduleGroupRefs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	PersistentIds []string               `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
-	Refs          []*v1.Ref              `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The names, in any case.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// The persistent ids.
+	PersistentIds []string `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
+	// The schedule groups, each by id or name.
+	Refs          []*v1.Ref `protobuf:"bytes,4,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -607,10 +626,10 @@ const file_rotaloom_scheduling_v1_schedule_group_proto_rawDesc = "" +
 	"\b_version\"]\n" +
 	"\x11ScheduleGroupList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.scheduling.v1.ScheduleGroupR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xbc\x02\n" +
+	"\x05items\"\xc4\x02\n" +
 	"\rScheduleGroup\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-30801R\vdescription\x12\x1b\n" +
 	"\x06active\x18\x05 \x01(\bH\x02R\x06active\x88\x01\x01\x12%\n" +

@@ -35,7 +35,8 @@ type ScheduleServiceClient interface {
 	// Retrieves the schedule of employees. The request has one of two forms, because
 	// clients use both.
 	MultiReadSchedule(ctx context.Context, in *MultiReadScheduleRequest, opts ...grpc.CallOption) (*Schedule, error)
-	// Retrieves the schedule of one employee. The end date is not included.
+	// Retrieves the schedule of one employee, or of the employees of a hyperfind query or a
+	// location. The end date is not included.
 	GetSchedule(ctx context.Context, in *GetScheduleRequest, opts ...grpc.CallOption) (*Schedule, error)
 	// Returns, for each employee, the changes that are still being applied to the schedule.
 	MultiReadScheduleStatus(ctx context.Context, in *MultiReadScheduleStatusRequest, opts ...grpc.CallOption) (*ScheduleStatus, error)
@@ -88,7 +89,8 @@ type ScheduleServiceServer interface {
 	// Retrieves the schedule of employees. The request has one of two forms, because
 	// clients use both.
 	MultiReadSchedule(context.Context, *MultiReadScheduleRequest) (*Schedule, error)
-	// Retrieves the schedule of one employee. The end date is not included.
+	// Retrieves the schedule of one employee, or of the employees of a hyperfind query or a
+	// location. The end date is not included.
 	GetSchedule(context.Context, *GetScheduleRequest) (*Schedule, error)
 	// Returns, for each employee, the changes that are still being applied to the schedule.
 	MultiReadScheduleStatus(context.Context, *MultiReadScheduleStatusRequest) (*ScheduleStatus, error)

@@ -28,23 +28,36 @@ const (
 
 // SchedulePattern is a cycle of days with the entries of each day.
 type SchedulePattern struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	Id          *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name        string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Description string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	// Length of the cycle in days.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pattern template, given by the server. In an assignment, a pattern with
+	// only an id or a name stands for the pattern template.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name. Names of pattern templates are unique in any case. A pattern with only a
+	// name stands for the pattern template.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// A text for users.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The length of the cycle in days, by default at most 364. It is needed unless the
+	// pattern stands for a pattern template.
 	DayCount *int32 `protobuf:"varint,4,opt,name=day_count,json=dayCount,proto3,oneof" json:"day_count,omitempty"`
-	// A day that is cycle day 1. If it is absent, cycle day 1 is the start of the
-	// assignment.
+	// A day that is cycle day 1, before startDateOffset of the assignment moves the cycle.
+	// If it is absent, cycle day 1 is the start of the assignment.
 	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// Read only; a value in a request is ignored.
-	AnchorStartDay  *int64                 `protobuf:"varint,6,opt,name=anchor_start_day,json=anchorStartDay,proto3,oneof" json:"anchor_start_day,omitempty"`
-	TimePeriodType  *TimePeriodType        `protobuf:"bytes,7,opt,name=time_period_type,json=timePeriodType,proto3" json:"time_period_type,omitempty"`
-	Deleted         *bool                  `protobuf:"varint,8,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	SystemGenerated *bool                  `protobuf:"varint,9,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
-	Items           []*SchedulePatternItem `protobuf:"bytes,10,rep,name=items,proto3" json:"items,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Read only, and ignored in requests. Pattern templates have 1; patterns of assignments
+	// have no value.
+	AnchorStartDay *int64 `protobuf:"varint,6,opt,name=anchor_start_day,json=anchorStartDay,proto3,oneof" json:"anchor_start_day,omitempty"`
+	// The unit that users see for the length of the cycle. The default is Daily.
+	TimePeriodType *TimePeriodType `protobuf:"bytes,7,opt,name=time_period_type,json=timePeriodType,proto3" json:"time_period_type,omitempty"`
+	// Read only for pattern templates: always false. Otherwise stored and returned, without
+	// an effect.
+	Deleted *bool `protobuf:"varint,8,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Stored and returned, without an effect.
+	SystemGenerated *bool `protobuf:"varint,9,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
+	// The entries of the cycle. At least one is needed unless the pattern stands for a
+	// pattern template; a day of the cycle has at most 16 entries.
+	Items         []*SchedulePatternItem `protobuf:"bytes,10,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SchedulePattern) Reset() {
@@ -150,9 +163,11 @@ func (x *SchedulePattern) GetItems() []*SchedulePatternItem {
 // TimePeriodType is the unit that users see for the length of the cycle. Any name is
 // accepted and returned.
 type TimePeriodType struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the unit, such as Daily or Weekly.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -201,18 +216,25 @@ func (x *TimePeriodType) GetName() string {
 	return ""
 }
 
-// SchedulePatternItem is an entry on one day of the cycle. A day may have several items.
+// SchedulePatternItem is one or more entries on one day of the cycle: it has at least one
+// of the four templates. A day may have several items.
 type SchedulePatternItem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// From 1 to the length of the cycle.
-	Day                  *int32                `protobuf:"varint,2,opt,name=day,proto3,oneof" json:"day,omitempty"`
-	ShiftTemplate        *ShiftTemplate        `protobuf:"bytes,3,opt,name=shift_template,json=shiftTemplate,proto3" json:"shift_template,omitempty"`
-	PayCodeEditTemplate  *PayCodeEditTemplate  `protobuf:"bytes,4,opt,name=pay_code_edit_template,json=payCodeEditTemplate,proto3" json:"pay_code_edit_template,omitempty"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The day of the cycle, from 1 to dayCount.
+	Day *int32 `protobuf:"varint,2,opt,name=day,proto3,oneof" json:"day,omitempty"`
+	// The shift. A shift template with only an id or a name stands for the stored shift
+	// template, whose properties are copied.
+	ShiftTemplate *ShiftTemplate `protobuf:"bytes,3,opt,name=shift_template,json=shiftTemplate,proto3" json:"shift_template,omitempty"`
+	// The pay code edit.
+	PayCodeEditTemplate *PayCodeEditTemplate `protobuf:"bytes,4,opt,name=pay_code_edit_template,json=payCodeEditTemplate,proto3" json:"pay_code_edit_template,omitempty"`
+	// The availability.
 	AvailabilityTemplate *AvailabilityTemplate `protobuf:"bytes,5,opt,name=availability_template,json=availabilityTemplate,proto3" json:"availability_template,omitempty"`
-	ScheduleTagTemplate  *ScheduleTagTemplate  `protobuf:"bytes,6,opt,name=schedule_tag_template,json=scheduleTagTemplate,proto3" json:"schedule_tag_template,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// The schedule tag.
+	ScheduleTagTemplate *ScheduleTagTemplate `protobuf:"bytes,6,opt,name=schedule_tag_template,json=scheduleTagTemplate,proto3" json:"schedule_tag_template,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *SchedulePatternItem) Reset() {
@@ -287,29 +309,53 @@ func (x *SchedulePatternItem) GetScheduleTagTemplate() *ScheduleTagTemplate {
 	return nil
 }
 
+// PayCodeEditTemplate is a pay code edit without a date. It has a pay code, and times, a
+// duration or an amount of money.
 type PayCodeEditTemplate struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Id      *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name    string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Version string                 `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
-	PayCode *v1.Ref                `protobuf:"bytes,4,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	// The time on the date 1900-01-01.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Stored and returned, without an effect.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Stored and returned, without an effect.
+	Version string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	// The pay code, by id or name.
+	PayCode *v1.Ref `protobuf:"bytes,4,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The start, on the date 1900-01-01. If it is absent, the pay code edit has no times.
 	StartDateTime string `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	// Seconds.
-	DurationInTime        *int64           `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
-	DurationInDays        *float64         `protobuf:"fixed64,8,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
-	MoneyAmount           *float64         `protobuf:"fixed64,9,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
-	OverrideAccrualAmount *float64         `protobuf:"fixed64,10,opt,name=override_accrual_amount,json=overrideAccrualAmount,proto3,oneof" json:"override_accrual_amount,omitempty"`
-	OrgJob                *v1.Ref          `protobuf:"bytes,11,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	CostCenter            *CostCenterEntry `protobuf:"bytes,12,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	LaborCategories       *LaborCategories `protobuf:"bytes,13,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
-	TransferString        string           `protobuf:"bytes,14,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	Locked                *bool            `protobuf:"varint,15,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
-	Deleted               *bool            `protobuf:"varint,16,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	SystemGenerated       *bool            `protobuf:"varint,17,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
-	CommentNotes          []*CommentNote   `protobuf:"bytes,18,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	// Read only: the reference product derives it from the pay code.
+	// The end, on the date 1900-01-01 or, past midnight, 1900-01-02. Without an end, the
+	// amount determines the length.
+	EndDateTime string `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The duration in seconds, from 1 to the length of the longest shift (by default 24
+	// hours).
+	DurationInTime *int64 `protobuf:"varint,7,opt,name=duration_in_time,json=durationInTime,proto3,oneof" json:"duration_in_time,omitempty"`
+	// The duration in days, more than 0 and at most 366.
+	DurationInDays *float64 `protobuf:"fixed64,8,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
+	// The amount of money, without a currency.
+	MoneyAmount *float64 `protobuf:"fixed64,9,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	// Copied to the generated pay code edits, where it has no further effect.
+	OverrideAccrualAmount *float64 `protobuf:"fixed64,10,opt,name=override_accrual_amount,json=overrideAccrualAmount,proto3,oneof" json:"override_accrual_amount,omitempty"`
+	// The job, by id or full path. Without a value, the pay code edits have the primary job
+	// of the employee.
+	OrgJob *v1.Ref `protobuf:"bytes,11,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// Copied to the generated pay code edits, where it has no further effect.
+	CostCenter *CostCenterEntry `protobuf:"bytes,12,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// Copied to the generated pay code edits, where they have no further effect.
+	LaborCategories *LaborCategories `protobuf:"bytes,13,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
+	// "job;work rule;cost center;labor categories;". Copied to the generated pay code
+	// edits; the data element SCH_PCE_TRANSFER_STRING shows it. A work rule that it names
+	// cannot be deleted.
+	TransferString string `protobuf:"bytes,14,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	// Whether the generated pay code edits have locked true. It does not protect them
+	// against changes.
+	Locked *bool `protobuf:"varint,15,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	// Stored and returned, without an effect.
+	Deleted *bool `protobuf:"varint,16,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Stored and returned, without an effect.
+	SystemGenerated *bool `protobuf:"varint,17,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
+	// The comments of the generated pay code edits.
+	CommentNotes []*CommentNote `protobuf:"bytes,18,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	// Has no effect. Never in responses.
 	SymbolicValue *structpb.Struct `protobuf:"bytes,19,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -478,15 +524,21 @@ func (x *PayCodeEditTemplate) GetSymbolicValue() *structpb.Struct {
 	return nil
 }
 
+// AvailabilityTemplate is an availability without a date.
 type AvailabilityTemplate struct {
-	state           protoimpl.MessageState         `protogen:"open.v1"`
-	Id              *int64                         `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Version         string                         `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	Deleted         *bool                          `protobuf:"varint,3,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	SystemGenerated *bool                          `protobuf:"varint,4,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
-	Segments        []*AvailabilityTemplateSegment `protobuf:"bytes,5,rep,name=segments,proto3" json:"segments,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Stored and returned, without an effect.
+	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	// Stored and returned, without an effect.
+	Deleted *bool `protobuf:"varint,3,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Stored and returned, without an effect.
+	SystemGenerated *bool `protobuf:"varint,4,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
+	// The intervals of the day. At least one.
+	Segments      []*AvailabilityTemplateSegment `protobuf:"bytes,5,rep,name=segments,proto3" json:"segments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AvailabilityTemplate) Reset() {
@@ -554,15 +606,21 @@ func (x *AvailabilityTemplate) GetSegments() []*AvailabilityTemplateSegment {
 	return nil
 }
 
+// AvailabilityTemplateSegment is an interval of a day with an availability.
 type AvailabilityTemplateSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Available, Preferred, Preferred Time Off, Unavailable or Unknown.
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The type: Available, Preferred, Preferred Time Off, Unavailable or Unknown. Other
+	// types are stored as they were sent.
 	AvailabilityType *v1.Ref `protobuf:"bytes,2,opt,name=availability_type,json=availabilityType,proto3" json:"availability_type,omitempty"`
-	StartTime        string  `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// HH:MM with optional seconds. 24:00 and 00:00 are the midnight that ends the day.
-	EndTime         string `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
-	FromPceTemplate *bool  `protobuf:"varint,5,opt,name=from_pce_template,json=fromPCETemplate,proto3,oneof" json:"from_pce_template,omitempty"`
+	// The start, included, in the time zone of the employee.
+	StartTime string `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	// The end, not included: HH:MM with optional seconds. 24:00 and 00:00 are the midnight
+	// that ends the day. If it is not after the start, the segment ends on the next day.
+	EndTime string `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
+	// Stored and returned, without an effect.
+	FromPceTemplate *bool `protobuf:"varint,5,opt,name=from_pce_template,json=fromPCETemplate,proto3,oneof" json:"from_pce_template,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -632,18 +690,28 @@ func (x *AvailabilityTemplateSegment) GetFromPceTemplate() bool {
 	return false
 }
 
+// ScheduleTagTemplate is a schedule tag without a date. Without times, the tag covers the
+// whole day.
 type ScheduleTagTemplate struct {
-	state           protoimpl.MessageState        `protogen:"open.v1"`
-	Id              *int64                        `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Version         string                        `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
-	StartDateTime   string                        `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime     string                        `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Deleted         *bool                         `protobuf:"varint,5,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	SystemGenerated *bool                         `protobuf:"varint,6,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
-	CommentNotes    []*CommentNote                `protobuf:"bytes,7,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Segments        []*ScheduleTagTemplateSegment `protobuf:"bytes,8,rep,name=segments,proto3" json:"segments,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Stored and returned, without an effect.
+	Version string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	// The start, on the date 1900-01-01.
+	StartDateTime string `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, on the date 1900-01-01 or, past midnight, 1900-01-02.
+	EndDateTime string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// Stored and returned, without an effect.
+	Deleted *bool `protobuf:"varint,5,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Stored and returned, without an effect.
+	SystemGenerated *bool `protobuf:"varint,6,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
+	// The comments of the generated schedule tags.
+	CommentNotes []*CommentNote `protobuf:"bytes,7,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	// The parts of the tag. At least one.
+	Segments      []*ScheduleTagTemplateSegment `protobuf:"bytes,8,rep,name=segments,proto3" json:"segments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ScheduleTagTemplate) Reset() {
@@ -732,18 +800,29 @@ func (x *ScheduleTagTemplate) GetSegments() []*ScheduleTagTemplateSegment {
 	return nil
 }
 
+// ScheduleTagTemplateSegment is a part of a schedule tag.
 type ScheduleTagTemplateSegment struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Id               *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	TagDefinition    *v1.Ref                `protobuf:"bytes,2,opt,name=tag_definition,json=tagDefinition,proto3" json:"tag_definition,omitempty"`
-	SegmentType      *v1.Ref                `protobuf:"bytes,3,opt,name=segment_type,json=segmentType,proto3" json:"segment_type,omitempty"`
-	ScheduleTagColor string                 `protobuf:"bytes,4,opt,name=schedule_tag_color,json=scheduleTagColor,proto3" json:"schedule_tag_color,omitempty"`
-	OrgJob           *v1.Ref                `protobuf:"bytes,5,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	WorkRule         *v1.Ref                `protobuf:"bytes,6,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
-	CostCenter       *CostCenterEntry       `protobuf:"bytes,7,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	LaborCategories  *LaborCategories       `protobuf:"bytes,8,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The tag definition, by id or name; responses show its present name. A definition that
+	// a pattern names cannot be deleted.
+	TagDefinition *v1.Ref `protobuf:"bytes,2,opt,name=tag_definition,json=tagDefinition,proto3" json:"tag_definition,omitempty"`
+	// The type, by its qualifier: ON_CALL_SHIFT, SCHEDULE_TAG or PREDICTIVE_TAG. The
+	// default is SCHEDULE_TAG, which also replaces the types of shift segments.
+	SegmentType *v1.Ref `protobuf:"bytes,3,opt,name=segment_type,json=segmentType,proto3" json:"segment_type,omitempty"`
+	// The color of the generated schedule tags.
+	ScheduleTagColor string `protobuf:"bytes,4,opt,name=schedule_tag_color,json=scheduleTagColor,proto3" json:"schedule_tag_color,omitempty"`
+	// The job of the generated schedule tags, by id or full path.
+	OrgJob *v1.Ref `protobuf:"bytes,5,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// The work rule of the generated schedule tags, where it has no further effect.
+	WorkRule *v1.Ref `protobuf:"bytes,6,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	// Copied to the generated schedule tags, where it has no further effect.
+	CostCenter *CostCenterEntry `protobuf:"bytes,7,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// Copied to the generated schedule tags, where they have no further effect.
+	LaborCategories *LaborCategories `protobuf:"bytes,8,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ScheduleTagTemplateSegment) Reset() {
@@ -860,21 +939,21 @@ const file_rotaloom_scheduling_v1_schedule_pattern_proto_rawDesc = "" +
 	"\x0eTimePeriodType\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04nameB\x05\n" +
-	"\x03_id\"\xc4\x03\n" +
+	"\x03_id\"\xcc\x03\n" +
 	"\x13SchedulePatternItem\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x15\n" +
-	"\x03day\x18\x02 \x01(\x05H\x01R\x03day\x88\x01\x01\x12L\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1d\n" +
+	"\x03day\x18\x02 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01H\x01R\x03day\x88\x01\x01\x12L\n" +
 	"\x0eshift_template\x18\x03 \x01(\v2%.rotaloom.scheduling.v1.ShiftTemplateR\rshiftTemplate\x12`\n" +
 	"\x16pay_code_edit_template\x18\x04 \x01(\v2+.rotaloom.scheduling.v1.PayCodeEditTemplateR\x13payCodeEditTemplate\x12a\n" +
 	"\x15availability_template\x18\x05 \x01(\v2,.rotaloom.scheduling.v1.AvailabilityTemplateR\x14availabilityTemplate\x12_\n" +
 	"\x15schedule_tag_template\x18\x06 \x01(\v2+.rotaloom.scheduling.v1.ScheduleTagTemplateR\x13scheduleTagTemplateB\x05\n" +
 	"\x03_idB\x06\n" +
-	"\x04_day\"\xa4\b\n" +
+	"\x04_day\"\xac\b\n" +
 	"\x13PayCodeEditTemplate\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\x122\n" +
-	"\bpay_code\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12.\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\x12:\n" +
+	"\bpay_code\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\apayCode\x12.\n" +
 	"\x0fstart_date_time\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
 	"\rend_date_time\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12-\n" +
 	"\x10duration_in_time\x18\a \x01(\x03H\x01R\x0edurationInTime\x88\x01\x01\x12-\n" +
@@ -900,26 +979,26 @@ const file_rotaloom_scheduling_v1_schedule_pattern_proto_rawDesc = "" +
 	"\a_lockedB\n" +
 	"\n" +
 	"\b_deletedB\x13\n" +
-	"\x11_system_generated\"\x8d\x02\n" +
+	"\x11_system_generated\"\x95\x02\n" +
 	"\x14AvailabilityTemplate\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x1d\n" +
 	"\adeleted\x18\x03 \x01(\bH\x01R\adeleted\x88\x01\x01\x12.\n" +
-	"\x10system_generated\x18\x04 \x01(\bH\x02R\x0fsystemGenerated\x88\x01\x01\x12O\n" +
-	"\bsegments\x18\x05 \x03(\v23.rotaloom.scheduling.v1.AvailabilityTemplateSegmentR\bsegmentsB\x05\n" +
+	"\x10system_generated\x18\x04 \x01(\bH\x02R\x0fsystemGenerated\x88\x01\x01\x12W\n" +
+	"\bsegments\x18\x05 \x03(\v23.rotaloom.scheduling.v1.AvailabilityTemplateSegmentB\x06\xa2\xbb\x18\x02h\x01R\bsegmentsB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_deletedB\x13\n" +
-	"\x11_system_generated\"\x88\x02\n" +
+	"\x11_system_generated\"\x9a\x02\n" +
 	"\x1bAvailabilityTemplateSegment\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12D\n" +
-	"\x11availability_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x10availabilityType\x12%\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12L\n" +
+	"\x11availability_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\x10availabilityType\x12'\n" +
 	"\n" +
-	"start_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\x12\x19\n" +
-	"\bend_time\x18\x04 \x01(\tR\aendTime\x12/\n" +
+	"start_time\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x03h\x01R\tstartTime\x12!\n" +
+	"\bend_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\aendTime\x12/\n" +
 	"\x11from_pce_template\x18\x05 \x01(\bH\x01R\x0ffromPCETemplate\x88\x01\x01B\x05\n" +
 	"\x03_idB\x14\n" +
-	"\x12_from_pce_template\"\xb1\x03\n" +
+	"\x12_from_pce_template\"\xb9\x03\n" +
 	"\x13ScheduleTagTemplate\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12.\n" +
@@ -927,15 +1006,15 @@ const file_rotaloom_scheduling_v1_schedule_pattern_proto_rawDesc = "" +
 	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12\x1d\n" +
 	"\adeleted\x18\x05 \x01(\bH\x01R\adeleted\x88\x01\x01\x12.\n" +
 	"\x10system_generated\x18\x06 \x01(\bH\x02R\x0fsystemGenerated\x88\x01\x01\x12H\n" +
-	"\rcomment_notes\x18\a \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotes\x12N\n" +
-	"\bsegments\x18\b \x03(\v22.rotaloom.scheduling.v1.ScheduleTagTemplateSegmentR\bsegmentsB\x05\n" +
+	"\rcomment_notes\x18\a \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotes\x12V\n" +
+	"\bsegments\x18\b \x03(\v22.rotaloom.scheduling.v1.ScheduleTagTemplateSegmentB\x06\xa2\xbb\x18\x02h\x01R\bsegmentsB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_deletedB\x13\n" +
-	"\x11_system_generated\"\xfe\x03\n" +
+	"\x11_system_generated\"\x86\x04\n" +
 	"\x1aScheduleTagTemplateSegment\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12>\n" +
-	"\x0etag_definition\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\rtagDefinition\x12P\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12F\n" +
+	"\x0etag_definition\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\rtagDefinition\x12P\n" +
 	"\fsegment_type\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x14\xa2\xbb\x18\x10\"\x0esegmentTypeRefR\vsegmentType\x12,\n" +
 	"\x12schedule_tag_color\x18\x04 \x01(\tR\x10scheduleTagColor\x120\n" +
 	"\aorg_job\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x124\n" +

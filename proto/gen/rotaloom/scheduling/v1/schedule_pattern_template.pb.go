@@ -28,9 +28,12 @@ const (
 )
 
 type MultiUpdateSchedulePatternTemplatesRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *SchedulePatternList   `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new states of the pattern templates.
+	Body *SchedulePatternList `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid pattern templates are replaced if others fail; the status is then
+	// 207. The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -81,8 +84,9 @@ func (x *MultiUpdateSchedulePatternTemplatesRequest) GetPartialSuccess() bool {
 
 // MultiDeleteSchedulePatternTemplatesRequest is an array of refs.
 type MultiDeleteSchedulePatternTemplatesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Refs          []*v1.Ref              `protobuf:"bytes,1,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pattern templates, by ids or names.
+	Refs          []*v1.Ref `protobuf:"bytes,1,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,8 +129,9 @@ func (x *MultiDeleteSchedulePatternTemplatesRequest) GetRefs() []*v1.Ref {
 }
 
 type GetSchedulePatternTemplateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pattern template.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -169,9 +174,11 @@ func (x *GetSchedulePatternTemplateRequest) GetId() int64 {
 }
 
 type UpdateSchedulePatternTemplateRequest struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Id              int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	SchedulePattern *SchedulePattern       `protobuf:"bytes,2,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pattern template. Without an id, name must be given.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state. It replaces the pattern template as a whole.
+	SchedulePattern *SchedulePattern `protobuf:"bytes,2,opt,name=schedule_pattern,json=schedulePattern,proto3" json:"schedule_pattern,omitempty"`
 	// The name of the template, if the request has no id.
 	Name          *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -231,7 +238,8 @@ func (x *UpdateSchedulePatternTemplateRequest) GetName() string {
 
 type DeleteSchedulePatternTemplateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the pattern template. Without an id, name must be given.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The name of the template, if the request has no id.
 	Name          *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -284,7 +292,8 @@ func (x *DeleteSchedulePatternTemplateRequest) GetName() string {
 
 type ListSchedulePatternTemplatesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// The name of one pattern template, in any case. The list is empty if there is none.
+	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// If false, the response has only id, name, dayCount, timePeriodType, systemGenerated
 	// and description. The default is true: all properties.
 	AllDetails    *bool `protobuf:"varint,2,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
@@ -337,9 +346,12 @@ func (x *ListSchedulePatternTemplatesRequest) GetAllDetails() bool {
 }
 
 type MultiCreateSchedulePatternTemplatesRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *SchedulePatternList   `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pattern templates to create. Ids are ignored.
+	Body *SchedulePatternList `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid pattern templates are created if others fail; the status is then
+	// 207. The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -391,8 +403,9 @@ func (x *MultiCreateSchedulePatternTemplatesRequest) GetPartialSuccess() bool {
 // MultiReadSchedulePatternTemplatesRequest is an array of refs. An empty array selects
 // all templates.
 type MultiReadSchedulePatternTemplatesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Refs          []*v1.Ref              `protobuf:"bytes,1,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pattern templates, by ids or names.
+	Refs          []*v1.Ref `protobuf:"bytes,1,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -434,6 +447,7 @@ func (x *MultiReadSchedulePatternTemplatesRequest) GetRefs() []*v1.Ref {
 	return nil
 }
 
+// SchedulePatternList is a list of pattern templates.
 type SchedulePatternList struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	SchedulePatterns []*SchedulePattern     `protobuf:"bytes,1,rep,name=schedule_patterns,json=schedulePatterns,proto3" json:"schedule_patterns,omitempty"`

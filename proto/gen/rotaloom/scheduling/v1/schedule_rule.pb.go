@@ -83,8 +83,9 @@ func (x *ListScheduleRulesRequest) GetOnlyOverrideable() bool {
 }
 
 type GetScheduleRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the rule. An unknown id is refused with 400.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -127,8 +128,9 @@ func (x *GetScheduleRuleRequest) GetId() int64 {
 }
 
 type MultiReadScheduleRulesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *ScheduleRuleWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the rules. The default is all of them.
+	Where         *ScheduleRuleWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,9 +172,11 @@ func (x *MultiReadScheduleRulesRequest) GetWhere() *ScheduleRuleWhere {
 	return nil
 }
 
+// ScheduleRuleWhere selects rules.
 type ScheduleRuleWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Rules *ScheduleRuleRefs      `protobuf:"bytes,1,opt,name=rules,proto3" json:"rules,omitempty"`
+	// The rules. The default is all of them.
+	Rules *ScheduleRuleRefs `protobuf:"bytes,1,opt,name=rules,proto3" json:"rules,omitempty"`
 	// Whether to return only rules whose values can be overridden for a day of the week. No
 	// rule has this property.
 	OnlyOverrideable *bool `protobuf:"varint,2,opt,name=only_overrideable,json=onlyOverrideable,proto3,oneof" json:"only_overrideable,omitempty"`
@@ -224,9 +228,12 @@ func (x *ScheduleRuleWhere) GetOnlyOverrideable() bool {
 	return false
 }
 
+// ScheduleRuleRefs names rules.
 type ScheduleRuleRefs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Rules         []*v1.Ref              `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rules, each by id or name. The response has them in this order; an unknown rule
+	// refuses the request.
+	Rules         []*v1.Ref `protobuf:"bytes,1,rep,name=rules,proto3" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -268,6 +275,7 @@ func (x *ScheduleRuleRefs) GetRules() []*v1.Ref {
 	return nil
 }
 
+// ScheduleRuleList is a list of rules.
 type ScheduleRuleList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*ScheduleRule        `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -316,20 +324,29 @@ func (x *ScheduleRuleList) GetItems() []*ScheduleRule {
 // the other properties.
 type ScheduleRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The qualifier of refs, such as ERULE_MAX_HOURS_WK.
-	Name          string                `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	LocalizedName string                `protobuf:"bytes,3,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	RuleType      *ScheduleRuleProperty `protobuf:"bytes,4,opt,name=rule_type,json=ruleType,proto3" json:"rule_type,omitempty"`
-	RuleCategory  *ScheduleRuleProperty `protobuf:"bytes,5,opt,name=rule_category,json=ruleCategory,proto3" json:"rule_category,omitempty"`
-	// The severity in a rule set that sets none.
-	RuleSeverity              *ScheduleRuleProperty    `protobuf:"bytes,6,opt,name=rule_severity,json=ruleSeverity,proto3" json:"rule_severity,omitempty"`
-	RuleWeight                *ScheduleRuleWeight      `protobuf:"bytes,7,opt,name=rule_weight,json=ruleWeight,proto3" json:"rule_weight,omitempty"`
-	DayOfWeekOverridesAllowed *bool                    `protobuf:"varint,8,opt,name=day_of_week_overrides_allowed,json=dayOfWeekOverridesAllowed,proto3,oneof" json:"day_of_week_overrides_allowed,omitempty"`
-	NoSaveSeverityAllowed     *bool                    `protobuf:"varint,9,opt,name=no_save_severity_allowed,json=noSaveSeverityAllowed,proto3,oneof" json:"no_save_severity_allowed,omitempty"`
-	RuleParameters            []*ScheduleRuleParameter `protobuf:"bytes,10,rep,name=rule_parameters,json=ruleParameters,proto3" json:"rule_parameters,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	// The id of the rule, which never changes.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the rule, in requests in any case, and the qualifier of refs.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Read only: a description of the rule, in English.
+	LocalizedName string `protobuf:"bytes,3,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
+	// Read only: always 2 (Employee).
+	RuleType *ScheduleRuleProperty `protobuf:"bytes,4,opt,name=rule_type,json=ruleType,proto3" json:"rule_type,omitempty"`
+	// Read only: 1 (Hours), 2 (Days), 3 (Rest), 4 (Night) or 5 (Minors).
+	RuleCategory *ScheduleRuleProperty `protobuf:"bytes,5,opt,name=rule_category,json=ruleCategory,proto3" json:"rule_category,omitempty"`
+	// Read only: the severity in a rule set that sets none, 2 (Warning).
+	RuleSeverity *ScheduleRuleProperty `protobuf:"bytes,6,opt,name=rule_severity,json=ruleSeverity,proto3" json:"rule_severity,omitempty"`
+	// Read only: always 1 (Medium). It has no effect.
+	RuleWeight *ScheduleRuleWeight `protobuf:"bytes,7,opt,name=rule_weight,json=ruleWeight,proto3" json:"rule_weight,omitempty"`
+	// Read only: always false.
+	DayOfWeekOverridesAllowed *bool `protobuf:"varint,8,opt,name=day_of_week_overrides_allowed,json=dayOfWeekOverridesAllowed,proto3,oneof" json:"day_of_week_overrides_allowed,omitempty"`
+	// Read only: always true. The rule may have the severity Error, which refuses shifts
+	// that break the rule.
+	NoSaveSeverityAllowed *bool `protobuf:"varint,9,opt,name=no_save_severity_allowed,json=noSaveSeverityAllowed,proto3,oneof" json:"no_save_severity_allowed,omitempty"`
+	// Read only: the parameters that a rule set can set.
+	RuleParameters []*ScheduleRuleParameter `protobuf:"bytes,10,rep,name=rule_parameters,json=ruleParameters,proto3" json:"rule_parameters,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ScheduleRule) Reset() {
@@ -435,11 +452,15 @@ func (x *ScheduleRule) GetRuleParameters() []*ScheduleRuleParameter {
 // ScheduleRuleProperty is a value of an enumeration: a type, a category or a severity. In
 // requests, its id or its name is enough; the id has precedence.
 type ScheduleRuleProperty struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	LocalizedName string                 `protobuf:"bytes,3,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	ClassName     string                 `protobuf:"bytes,4,opt,name=class_name,json=className,proto3" json:"class_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the value, which never changes.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the value, in requests in any case.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Read only: the same as name.
+	LocalizedName string `protobuf:"bytes,3,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
+	// Read only: the enumeration.
+	ClassName     string `protobuf:"bytes,4,opt,name=class_name,json=className,proto3" json:"class_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -504,10 +525,13 @@ func (x *ScheduleRuleProperty) GetClassName() string {
 
 // ScheduleRuleWeight is the weight of a rule relative to other rules.
 type ScheduleRuleWeight struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	WeightNumber  *int32                 `protobuf:"varint,3,opt,name=weight_number,json=weightNumber,proto3,oneof" json:"weight_number,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always 1.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Always Medium.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Always 1.
+	WeightNumber  *int32 `protobuf:"varint,3,opt,name=weight_number,json=weightNumber,proto3,oneof" json:"weight_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -565,14 +589,18 @@ func (x *ScheduleRuleWeight) GetWeightNumber() int32 {
 
 // ScheduleRuleParameter is a parameter of a rule.
 type ScheduleRuleParameter struct {
-	state             protoimpl.MessageState     `protogen:"open.v1"`
-	Id                *int64                     `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The position of the parameter in the rule, from 1.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The meaning and the unit of the value.
 	RuleParameterType *ScheduleRuleParameterType `protobuf:"bytes,2,opt,name=rule_parameter_type,json=ruleParameterType,proto3" json:"rule_parameter_type,omitempty"`
-	RuleOperatorType  *ScheduleRuleOperator      `protobuf:"bytes,3,opt,name=rule_operator_type,json=ruleOperatorType,proto3" json:"rule_operator_type,omitempty"`
+	// The comparison that the rule demands.
+	RuleOperatorType *ScheduleRuleOperator `protobuf:"bytes,3,opt,name=rule_operator_type,json=ruleOperatorType,proto3" json:"rule_operator_type,omitempty"`
 	// The value in a rule set that sets none.
 	DefaultValue *float64 `protobuf:"fixed64,4,opt,name=default_value,json=defaultValue,proto3,oneof" json:"default_value,omitempty"`
-	// The lowest and the highest value.
-	Minimum       *float64 `protobuf:"fixed64,5,opt,name=minimum,proto3,oneof" json:"minimum,omitempty"`
+	// The lowest permitted value.
+	Minimum *float64 `protobuf:"fixed64,5,opt,name=minimum,proto3,oneof" json:"minimum,omitempty"`
+	// The highest permitted value.
 	Maximum       *float64 `protobuf:"fixed64,6,opt,name=maximum,proto3,oneof" json:"maximum,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -653,10 +681,15 @@ func (x *ScheduleRuleParameter) GetMaximum() float64 {
 // ScheduleRuleParameterType is the meaning of a parameter. In requests, its id or its
 // name is enough; the id has precedence.
 type ScheduleRuleParameterType struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	Id                 *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name               string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	LocalizedName      string                 `protobuf:"bytes,3,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the parameter type, which never changes.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the parameter type, in requests in any case. AGE limits the rule to
+	// employees below this age.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Read only: a description of the parameter type, in English.
+	LocalizedName string `protobuf:"bytes,3,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
+	// Read only: the unit of the value.
 	ParameterValueType *ScheduleRuleValueType `protobuf:"bytes,4,opt,name=parameter_value_type,json=parameterValueType,proto3" json:"parameter_value_type,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -723,9 +756,11 @@ func (x *ScheduleRuleParameterType) GetParameterValueType() *ScheduleRuleValueTy
 // ScheduleRuleValueType is the unit of a parameter's value.
 type ScheduleRuleValueType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name  string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether the value is a duration.
+	// The id of the unit.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the unit.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Whether the value is a duration. All other values are whole numbers.
 	TimeType      *bool `protobuf:"varint,3,opt,name=time_type,json=timeType,proto3,oneof" json:"time_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -784,10 +819,13 @@ func (x *ScheduleRuleValueType) GetTimeType() bool {
 
 // ScheduleRuleOperator compares the measured value with the value of the parameter.
 type ScheduleRuleOperator struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Operator      string                 `protobuf:"bytes,3,opt,name=operator,proto3" json:"operator,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the comparison.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the comparison.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The sign of the comparison.
+	Operator      string `protobuf:"bytes,3,opt,name=operator,proto3" json:"operator,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -866,10 +904,10 @@ const file_rotaloom_scheduling_v1_schedule_rule_proto_rawDesc = "" +
 	"\x10\b\xe8\a\x12\tWFP-90003 \x01R\x05rules\"[\n" +
 	"\x10ScheduleRuleList\x12:\n" +
 	"\x05items\x18\x01 \x03(\v2$.rotaloom.scheduling.v1.ScheduleRuleR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xbf\x05\n" +
+	"\x05items\"\xb7\a\n" +
 	"\fScheduleRule\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x89\x02\n" +
+	"\x04name\x18\x02 \x01(\tB\xf4\x01\xa2\xbb\x18\xef\x01b\x13ERULE_MAX_HOURS_DAYb\x12ERULE_MAX_HOURS_WKb\x12ERULE_MAX_DAYS_ROWb\x11ERULE_MAX_DAYS_WKb\x15ERULE_MIN_REST_SHIFTSb\x11ERULE_MIN_REST_WKb\x15ERULE_MAX_HOURS_NIGHTb\x14ERULE_MAX_NIGHTS_ROWb\x19ERULE_MINOR_MAX_HOURS_DAYb\x18ERULE_MINOR_MAX_HOURS_WKb\x11ERULE_MINOR_NIGHTR\x04name\x12%\n" +
 	"\x0elocalized_name\x18\x03 \x01(\tR\rlocalizedName\x12I\n" +
 	"\trule_type\x18\x04 \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\bruleType\x12Q\n" +
 	"\rrule_category\x18\x05 \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\fruleCategory\x12Q\n" +
@@ -882,13 +920,13 @@ const file_rotaloom_scheduling_v1_schedule_rule_proto_rawDesc = "" +
 	" \x03(\v2-.rotaloom.scheduling.v1.ScheduleRuleParameterR\x0eruleParametersB\x05\n" +
 	"\x03_idB \n" +
 	"\x1e_day_of_week_overrides_allowedB\x1b\n" +
-	"\x19_no_save_severity_allowed\"\x8c\x01\n" +
+	"\x19_no_save_severity_allowed\"\xb8\x01\n" +
 	"\x14ScheduleRuleProperty\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
-	"\x0elocalized_name\x18\x03 \x01(\tR\rlocalizedName\x12\x1d\n" +
+	"\x0elocalized_name\x18\x03 \x01(\tR\rlocalizedName\x12I\n" +
 	"\n" +
-	"class_name\x18\x04 \x01(\tR\tclassNameB\x05\n" +
+	"class_name\x18\x04 \x01(\tB*\xa2\xbb\x18&b\fRuleSeverityb\bRuleTypeb\fRuleCategoryR\tclassNameB\x05\n" +
 	"\x03_id\"\x80\x01\n" +
 	"\x12ScheduleRuleWeight\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
@@ -908,24 +946,25 @@ const file_rotaloom_scheduling_v1_schedule_rule_proto_rawDesc = "" +
 	"\n" +
 	"\b_minimumB\n" +
 	"\n" +
-	"\b_maximum\"\xd3\x01\n" +
+	"\b_maximum\"\x8a\x02\n" +
 	"\x19ScheduleRuleParameterType\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12I\n" +
+	"\x04name\x18\x02 \x01(\tB5\xa2\xbb\x181b\tMAX_HOURSb\tMIN_HOURSb\bMAX_DAYSb\n" +
+	"MAX_NIGHTSb\x03AGER\x04name\x12%\n" +
 	"\x0elocalized_name\x18\x03 \x01(\tR\rlocalizedName\x12_\n" +
 	"\x14parameter_value_type\x18\x04 \x01(\v2-.rotaloom.scheduling.v1.ScheduleRuleValueTypeR\x12parameterValueTypeB\x05\n" +
-	"\x03_id\"w\n" +
+	"\x03_id\"\x99\x01\n" +
 	"\x15ScheduleRuleValueType\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x124\n" +
+	"\x04name\x18\x02 \x01(\tB \xa2\xbb\x18\x1cb\x05Hoursb\x04Daysb\x06Nightsb\x05YearsR\x04name\x12 \n" +
 	"\ttime_type\x18\x03 \x01(\bH\x01R\btimeType\x88\x01\x01B\x05\n" +
 	"\x03_idB\f\n" +
 	"\n" +
-	"_time_type\"b\n" +
+	"_time_type\"\x93\x01\n" +
 	"\x14ScheduleRuleOperator\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
-	"\boperator\x18\x03 \x01(\tR\boperatorB\x05\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x122\n" +
+	"\x04name\x18\x02 \x01(\tB\x1e\xa2\xbb\x18\x1ab\aAt mostb\bAt leastb\x05BelowR\x04name\x12+\n" +
+	"\boperator\x18\x03 \x01(\tB\x0f\xa2\xbb\x18\vb\x02<=b\x02>=b\x01<R\boperatorB\x05\n" +
 	"\x03_id2\xf0\x04\n" +
 	"\x13ScheduleRuleService\x12\xbf\x01\n" +
 	"\x11ListScheduleRules\x120.rotaloom.scheduling.v1.ListScheduleRulesRequest\x1a(.rotaloom.scheduling.v1.ScheduleRuleList\"N\xa2\xbb\x18%\n" +

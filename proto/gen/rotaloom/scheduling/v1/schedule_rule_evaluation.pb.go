@@ -413,7 +413,8 @@ func (x *WorkedShift) GetScheduledStart() int64 {
 }
 
 type EvaluateScheduleRulesRequest struct {
-	state         protoimpl.MessageState       `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the employees, the days and the rules.
 	Where         *ScheduleRuleEvaluationWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -459,15 +460,17 @@ func (x *EvaluateScheduleRulesRequest) GetWhere() *ScheduleRuleEvaluationWhere {
 // ScheduleRuleEvaluationWhere selects the employees, the days and the rules.
 type ScheduleRuleEvaluationWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At least one employee. Employees whom the caller may not see are left out.
+	// The employees, by ids or person numbers. At least one. Employees whom the caller may
+	// not see are left out.
 	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// The days, both included. A week, or a series of consecutive days, that contains one
-	// of these days is evaluated as a whole.
+	// The days, both included, without a symbolic period. A week, or a series of
+	// consecutive days, that contains one of these days is evaluated as a whole.
 	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	// The rule sets. The default is the active rule sets of the type Organization, and the
 	// rule sets that are assigned to the employee, on the days of their assignments.
 	RuleSets *v1.RefList `protobuf:"bytes,3,opt,name=rule_sets,json=ruleSets,proto3" json:"rule_sets,omitempty"`
-	// The lowest severity of the returned violations. The default is 1, Informational.
+	// The lowest severity of the returned violations: 1 (Informational), 2 (Warning) or 3
+	// (Error). The default is 1.
 	MinimumSeverity *ScheduleRuleProperty `protobuf:"bytes,4,opt,name=minimum_severity,json=minimumSeverity,proto3" json:"minimum_severity,omitempty"`
 	// The context of the assignments; DEFAULT (-1) if absent. With
 	// SCHEDULE_GENERATION_OVERRIDE (-2), assignments of that context apply on their days,
@@ -543,6 +546,7 @@ func (x *ScheduleRuleEvaluationWhere) GetContext() *v1.Ref {
 	return nil
 }
 
+// ScheduleRuleViolations lists violations of rules.
 type ScheduleRuleViolations struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Ordered by employee (in the order of the request), rule set, days of the rule set,
@@ -591,22 +595,29 @@ func (x *ScheduleRuleViolations) GetViolations() []*ScheduleRuleViolation {
 
 // ScheduleRuleViolation is a violation of a rule by a schedule.
 type ScheduleRuleViolation struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	RuleSet  *v1.Ref                `protobuf:"bytes,2,opt,name=rule_set,json=ruleSet,proto3" json:"rule_set,omitempty"`
-	Rule     *v1.Ref                `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
-	Severity *ScheduleRuleProperty  `protobuf:"bytes,4,opt,name=severity,proto3" json:"severity,omitempty"`
-	// The measured days: one day, a week, a series of days, or the last day of a rest. Both
-	// dates are included.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee, by id and person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The rule set, by id and name.
+	RuleSet *v1.Ref `protobuf:"bytes,2,opt,name=rule_set,json=ruleSet,proto3" json:"rule_set,omitempty"`
+	// The rule, by id and name.
+	Rule *v1.Ref `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
+	// The severity of the rule in the rule set.
+	Severity *ScheduleRuleProperty `protobuf:"bytes,4,opt,name=severity,proto3" json:"severity,omitempty"`
+	// The first measured day, YYYY-MM-DD. The measured days are one day, a week, a series
+	// of days, or the last day of a rest.
 	StartDate string `protobuf:"bytes,5,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// The measured value of the schedule and the limit of the rule, in hours, days or
-	// nights.
+	// The last measured day, included, YYYY-MM-DD.
+	EndDate string `protobuf:"bytes,6,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The measured value of the schedule, in the unit.
 	MeasuredValue *float64 `protobuf:"fixed64,7,opt,name=measured_value,json=measuredValue,proto3,oneof" json:"measured_value,omitempty"`
-	Limit         *float64 `protobuf:"fixed64,8,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
-	// Hours, Days or Nights.
+	// The value that the rule set permits, in the unit. 0 for a rule without a limit, such
+	// as no night work for minors.
+	Limit *float64 `protobuf:"fixed64,8,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// The unit of measuredValue and limit.
 	Unit string `protobuf:"bytes,9,opt,name=unit,proto3" json:"unit,omitempty"`
-	// The shifts of the schedule that were measured, by start.
+	// The shifts of the schedule that were measured, by id and in the order of their
+	// starts.
 	Shifts []*v1.Ref `protobuf:"bytes,10,rep,name=shifts,proto3" json:"shifts,omitempty"`
 	// The worked shifts that were measured, by start. Present only for rule sets that use
 	// actual hours.
@@ -727,9 +738,10 @@ type ScheduleRuleWorkedShift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the first punch; absent if that punch is missing.
 	StartPunchId *int64 `protobuf:"varint,1,opt,name=start_punch_id,json=startPunchId,proto3,oneof" json:"start_punch_id,omitempty"`
-	// Wall-clock times of the employee. If the employee is still at work, the end is the
-	// expected end.
+	// The start, on the employee's clock.
 	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, on the employee's clock. If the employee is still at work, it is the
+	// expected end.
 	EndDateTime   string `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -819,14 +831,14 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"\x03end\x18\x03 \x01(\x03R\x03end\x12\x12\n" +
 	"\x04work\x18\x04 \x03(\x03R\x04work\x12,\n" +
 	"\x0fscheduled_start\x18\x05 \x01(\x03H\x00R\x0escheduledStart\x88\x01\x01B\x12\n" +
-	"\x10_scheduled_start\"i\n" +
-	"\x1cEvaluateScheduleRulesRequest\x12I\n" +
-	"\x05where\x18\x01 \x01(\v23.rotaloom.scheduling.v1.ScheduleRuleEvaluationWhereR\x05where\"\xd0\x03\n" +
-	"\x1bScheduleRuleEvaluationWhere\x12Q\n" +
-	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x16\xa2\xbb\x18\x12\n" +
-	"\x10\b\xe8\a\x12\tWFP-90003 \x01R\temployees\x12<\n" +
+	"\x10_scheduled_start\"q\n" +
+	"\x1cEvaluateScheduleRulesRequest\x12Q\n" +
+	"\x05where\x18\x01 \x01(\v23.rotaloom.scheduling.v1.ScheduleRuleEvaluationWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xda\x03\n" +
+	"\x1bScheduleRuleEvaluationWhere\x12S\n" +
+	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x18\xa2\xbb\x18\x14\n" +
+	"\x10\b\xe8\a\x12\tWFP-90003 \x01h\x01R\temployees\x12D\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12O\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\x12O\n" +
 	"\trule_sets\x18\x03 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x15\xa2\xbb\x18\x11\n" +
 	"\x0f\b\x14\x12\tWFP-90003 \x01R\bruleSets\x12W\n" +
 	"\x10minimum_severity\x18\x04 \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\x0fminimumSeverity\x121\n" +
@@ -835,7 +847,7 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"\x16ScheduleRuleViolations\x12M\n" +
 	"\n" +
 	"violations\x18\x01 \x03(\v2-.rotaloom.scheduling.v1.ScheduleRuleViolationR\n" +
-	"violations\"\xb0\x04\n" +
+	"violations\"\xcb\x04\n" +
 	"\x15ScheduleRuleViolation\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x122\n" +
 	"\brule_set\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\aruleSet\x12+\n" +
@@ -845,8 +857,8 @@ const file_rotaloom_scheduling_v1_schedule_rule_evaluation_proto_rawDesc = "" +
 	"start_date\x18\x05 \x01(\tR\tstartDate\x12\x19\n" +
 	"\bend_date\x18\x06 \x01(\tR\aendDate\x12*\n" +
 	"\x0emeasured_value\x18\a \x01(\x01H\x00R\rmeasuredValue\x88\x01\x01\x12\x19\n" +
-	"\x05limit\x18\b \x01(\x01H\x01R\x05limit\x88\x01\x01\x12\x12\n" +
-	"\x04unit\x18\t \x01(\tR\x04unit\x12/\n" +
+	"\x05limit\x18\b \x01(\x01H\x01R\x05limit\x88\x01\x01\x12-\n" +
+	"\x04unit\x18\t \x01(\tB\x19\xa2\xbb\x18\x15b\x05Hoursb\x04Daysb\x06NightsR\x04unit\x12/\n" +
 	"\x06shifts\x18\n" +
 	" \x03(\v2\x17.rotaloom.common.v1.RefR\x06shifts\x12T\n" +
 	"\rworked_shifts\x18\v \x03(\v2/.rotaloom.scheduling.v1.ScheduleRuleWorkedShiftR\fworkedShiftsB\x11\n" +

@@ -30,12 +30,14 @@ const (
 
 type ListScheduleRuleSetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name, in any case.
-	Name         *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	RuletypeId   *int64  `protobuf:"varint,2,opt,name=ruletype_id,json=ruletypeId,proto3,oneof" json:"ruletype_id,omitempty"`
+	// The name of one rule set, in any case. An unknown name is refused with 404.
+	Name *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// The type of the rule sets: 1 (Organization) or 2 (Employee). The default is both.
+	RuletypeId *int64 `protobuf:"varint,2,opt,name=ruletype_id,json=ruletypeId,proto3,oneof" json:"ruletype_id,omitempty"`
+	// The name of the type, in any case; used if ruletype_id is absent.
 	RuletypeName *string `protobuf:"bytes,3,opt,name=ruletype_name,json=ruletypeName,proto3,oneof" json:"ruletype_name,omitempty"`
-	// Whether the response has all properties of each rule set. The default is id and name
-	// only.
+	// Whether the response has all properties of each rule set. The default is true; if
+	// false, it has id and name only.
 	AllDetails    *bool `protobuf:"varint,4,opt,name=all_details,json=allDetails,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -100,8 +102,9 @@ func (x *ListScheduleRuleSetsRequest) GetAllDetails() bool {
 }
 
 type GetScheduleRuleSetRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the rule set.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -144,9 +147,11 @@ func (x *GetScheduleRuleSetRequest) GetId() int64 {
 }
 
 type UpdateScheduleRuleSetRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *ScheduleRuleSet       `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the rule set. An id in the body must be the same.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state. It replaces the rule set as a whole.
+	Body          *ScheduleRuleSet `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -197,7 +202,8 @@ func (x *UpdateScheduleRuleSetRequest) GetBody() *ScheduleRuleSet {
 
 type DeleteScheduleRuleSetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the rule set.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the rule set must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -248,6 +254,7 @@ func (x *DeleteScheduleRuleSetRequest) GetVersion() int64 {
 	return 0
 }
 
+// ScheduleRuleSetList is a list of rule sets.
 type ScheduleRuleSetList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*ScheduleRuleSet     `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -300,13 +307,18 @@ func (x *ScheduleRuleSetList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// ScheduleRuleSet is a set of rules with their severities and the values of their
+// parameters.
 type ScheduleRuleSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. In requests, it must be the id of the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// If the version is given, the rule set must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The version, which increases with every change. If a request has a version, the rule
+	// set must still have it.
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for users.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// The same as name; ignored in requests.
 	LocalizedName string `protobuf:"bytes,5,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
@@ -314,24 +326,27 @@ type ScheduleRuleSet struct {
 	// names it can still use it.
 	Active *bool `protobuf:"varint,6,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	// 1 (Organization) applies to all employees. 2 (Employee) applies to employees with an
-	// assignment of the rule set (persons/schedule_rule_sets). The type cannot be changed.
+	// assignment of the rule set (persons/schedule_rule_sets). It is needed in requests,
+	// and cannot be changed.
 	RuleType *ScheduleRuleProperty `protobuf:"bytes,7,opt,name=rule_type,json=ruleType,proto3" json:"rule_type,omitempty"`
-	// The first day of the week, SUNDAY to SATURDAY. The default is the weekday of the
-	// anchor date or, without one, MONDAY.
+	// The first day of the week. The default is the weekday of the anchor date or, without
+	// one, MONDAY.
 	WeekStartDay string `protobuf:"bytes,8,opt,name=week_start_day,json=weekStartDay,proto3" json:"week_start_day,omitempty"`
-	// The first day of any week.
+	// The first day of any week. Its weekday must be weekStartDay, if both are given.
 	AnchorDate string `protobuf:"bytes,9,opt,name=anchor_date,json=anchorDate,proto3" json:"anchor_date,omitempty"`
-	// The start and the end of the night on the employee's clock. The defaults are 23:00
-	// and 06:00.
+	// The start of the night on the employee's clock. The default is 23:00.
 	NightStartTime string `protobuf:"bytes,10,opt,name=night_start_time,json=nightStartTime,proto3" json:"night_start_time,omitempty"`
-	NightEndTime   string `protobuf:"bytes,11,opt,name=night_end_time,json=nightEndTime,proto3" json:"night_end_time,omitempty"`
+	// The end of the night on the employee's clock, on the next day if it is not after the
+	// start. The default is 06:00.
+	NightEndTime string `protobuf:"bytes,11,opt,name=night_end_time,json=nightEndTime,proto3" json:"night_end_time,omitempty"`
 	// Whether rules are evaluated on worked shifts on past days, instead of scheduled
 	// shifts. The default is false. Such an evaluation also needs the permission
 	// timekeeping.timecard.read.
 	UseActualHours *bool `protobuf:"varint,12,opt,name=use_actual_hours,json=useActualHours,proto3,oneof" json:"use_actual_hours,omitempty"`
 	// An id that several systems share. It must be unique if it is given.
-	PersistentId string                 `protobuf:"bytes,13,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
-	Rules        []*ScheduleRuleSetRule `protobuf:"bytes,14,rep,name=rules,proto3" json:"rules,omitempty"`
+	PersistentId string `protobuf:"bytes,13,opt,name=persistent_id,json=persistentId,proto3" json:"persistent_id,omitempty"`
+	// The rules. A rule set without rules has no effect.
+	Rules []*ScheduleRuleSetRule `protobuf:"bytes,14,rep,name=rules,proto3" json:"rules,omitempty"`
 	// The same rules in another form, in their order; ignored in requests.
 	RuleSetItems  []*ScheduleRuleSetItem `protobuf:"bytes,15,rep,name=rule_set_items,json=ruleSetItems,proto3" json:"rule_set_items,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -478,8 +493,10 @@ func (x *ScheduleRuleSet) GetRuleSetItems() []*ScheduleRuleSetItem {
 // another.
 type ScheduleRuleSetRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Rule  *ScheduleRule          `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
-	// 1 (Informational), 2 (Warning) or 3 (Error). The default is the severity of the rule.
+	// The rule, by id or name.
+	Rule *ScheduleRule `protobuf:"bytes,1,opt,name=rule,proto3" json:"rule,omitempty"`
+	// 1 (Informational), 2 (Warning) or 3 (Error). Writes of shifts that break a rule with
+	// the severity Error are refused. The default is 2 (Warning).
 	Severity *ScheduleRuleProperty `protobuf:"bytes,2,opt,name=severity,proto3" json:"severity,omitempty"`
 	// The values of parameters. Parameters that are absent have the defaults of the rule.
 	RuleParameters []*ScheduleRuleSetParameter `protobuf:"bytes,3,rep,name=rule_parameters,json=ruleParameters,proto3" json:"rule_parameters,omitempty"`
@@ -538,10 +555,13 @@ func (x *ScheduleRuleSetRule) GetRuleParameters() []*ScheduleRuleSetParameter {
 	return nil
 }
 
+// ScheduleRuleSetParameter is the value of a parameter of a rule.
 type ScheduleRuleSetParameter struct {
-	state             protoimpl.MessageState     `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The parameter, by the id or the name of its type. The rule must have it.
 	RuleParameterType *ScheduleRuleParameterType `protobuf:"bytes,1,opt,name=rule_parameter_type,json=ruleParameterType,proto3" json:"rule_parameter_type,omitempty"`
-	// A number, or a number as text.
+	// A number, or a number as text, from the minimum to the maximum of the parameter.
+	// Responses have a number.
 	Value         *structpb.Value `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -591,10 +611,13 @@ func (x *ScheduleRuleSetParameter) GetValue() *structpb.Value {
 	return nil
 }
 
+// ScheduleRuleSetItem is a rule of a rule set with its position.
 type ScheduleRuleSetItem struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	OrderNumber   *int32                 `protobuf:"varint,1,opt,name=order_number,json=orderNumber,proto3,oneof" json:"order_number,omitempty"`
-	Rule          *v1.Ref                `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The position of the rule in rules, from 1.
+	OrderNumber *int32 `protobuf:"varint,1,opt,name=order_number,json=orderNumber,proto3,oneof" json:"order_number,omitempty"`
+	// The rule, by id and name.
+	Rule          *v1.Ref `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -644,8 +667,9 @@ func (x *ScheduleRuleSetItem) GetRule() *v1.Ref {
 }
 
 type MultiReadScheduleRuleSetsRequest struct {
-	state protoimpl.MessageState     `protogen:"open.v1"`
-	Body  *MultiReadScheduleRuleSets `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the rule sets.
+	Body *MultiReadScheduleRuleSets `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
 	// Whether rule sets that are not found fail without failing the other ones.
 	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -697,8 +721,9 @@ func (x *MultiReadScheduleRuleSetsRequest) GetPartialSuccess() bool {
 }
 
 type MultiReadScheduleRuleSets struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *ScheduleRuleSetWhere  `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the rule sets. The default is all of them.
+	Where         *ScheduleRuleSetWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -740,11 +765,13 @@ func (x *MultiReadScheduleRuleSets) GetWhere() *ScheduleRuleSetWhere {
 	return nil
 }
 
+// ScheduleRuleSetWhere selects rule sets.
 type ScheduleRuleSetWhere struct {
-	state      protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule sets. The default is all of them.
 	ForRuleSet *ScheduleRuleSetCriteria `protobuf:"bytes,1,opt,name=for_rule_set,json=forRuleSet,proto3" json:"for_rule_set,omitempty"`
-	// Whether the response has all properties of each rule set. The default is id and name
-	// only.
+	// Whether the response has all properties of each rule set. The default is true; if
+	// false, it has id and name only.
 	AllDetails    *bool `protobuf:"varint,2,opt,name=all_details,proto3,oneof" json:"all_details,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -796,10 +823,14 @@ func (x *ScheduleRuleSetWhere) GetAllDetails() bool {
 
 // ScheduleRuleSetCriteria selects rule sets by refs or by persistent ids.
 type ScheduleRuleSetCriteria struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RuleSets      *v1.RefList            `protobuf:"bytes,1,opt,name=rule_sets,json=ruleSets,proto3" json:"rule_sets,omitempty"`
-	RuleType      *ScheduleRuleProperty  `protobuf:"bytes,2,opt,name=rule_type,json=ruleType,proto3" json:"rule_type,omitempty"`
-	PersistentIds []string               `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rule sets, by ids or names. The response has them in this order.
+	RuleSets *v1.RefList `protobuf:"bytes,1,opt,name=rule_sets,json=ruleSets,proto3" json:"rule_sets,omitempty"`
+	// The type of the rule sets: 1 (Organization) or 2 (Employee). Rule sets of the other
+	// type are not found. The default is both.
+	RuleType *ScheduleRuleProperty `protobuf:"bytes,2,opt,name=rule_type,json=ruleType,proto3" json:"rule_type,omitempty"`
+	// The persistent ids, instead of ruleSets.
+	PersistentIds []string `protobuf:"bytes,3,rep,name=persistent_ids,json=persistentIds,proto3" json:"persistent_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -884,16 +915,16 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDesc = "" +
 	"\x13ScheduleRuleSetList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.scheduling.v1.ScheduleRuleSetR\x05items\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x14\xa2\xbb\x18\x10\n" +
-	"\x05items\x12\afailure\"\x99\x06\n" +
+	"\x05items\x12\afailure\"\xe7\x06\n" +
 	"\x0fScheduleRuleSet\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-31501R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x05 \x01(\tR\rlocalizedName\x12\x1b\n" +
 	"\x06active\x18\x06 \x01(\bH\x02R\x06active\x88\x01\x01\x12I\n" +
-	"\trule_type\x18\a \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\bruleType\x12$\n" +
-	"\x0eweek_start_day\x18\b \x01(\tR\fweekStartDay\x12'\n" +
+	"\trule_type\x18\a \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\bruleType\x12j\n" +
+	"\x0eweek_start_day\x18\b \x01(\tBD\xa2\xbb\x18@b\x06SUNDAYb\x06MONDAYb\aTUESDAYb\tWEDNESDAYb\bTHURSDAYb\x06FRIDAYb\bSATURDAYR\fweekStartDay\x12'\n" +
 	"\vanchor_date\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\n" +
 	"anchorDate\x120\n" +
 	"\x10night_start_time\x18\n" +
@@ -908,16 +939,16 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_proto_rawDesc = "" +
 	"\n" +
 	"\b_versionB\t\n" +
 	"\a_activeB\x13\n" +
-	"\x11_use_actual_hours\"\x8b\x02\n" +
-	"\x13ScheduleRuleSetRule\x128\n" +
-	"\x04rule\x18\x01 \x01(\v2$.rotaloom.scheduling.v1.ScheduleRuleR\x04rule\x12H\n" +
+	"\x11_use_actual_hours\"\x93\x02\n" +
+	"\x13ScheduleRuleSetRule\x12@\n" +
+	"\x04rule\x18\x01 \x01(\v2$.rotaloom.scheduling.v1.ScheduleRuleB\x06\xa2\xbb\x18\x02h\x01R\x04rule\x12H\n" +
 	"\bseverity\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.ScheduleRulePropertyR\bseverity\x12p\n" +
 	"\x0frule_parameters\x18\x03 \x03(\v20.rotaloom.scheduling.v1.ScheduleRuleSetParameterB\x15\xa2\xbb\x18\x11\n" +
 	"\x0f\b\n" +
-	"\x12\tWFP-90003 \x01R\x0eruleParameters\"\xab\x01\n" +
-	"\x18ScheduleRuleSetParameter\x12a\n" +
-	"\x13rule_parameter_type\x18\x01 \x01(\v21.rotaloom.scheduling.v1.ScheduleRuleParameterTypeR\x11ruleParameterType\x12,\n" +
-	"\x05value\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\x05value\"{\n" +
+	"\x12\tWFP-90003 \x01R\x0eruleParameters\"\xbb\x01\n" +
+	"\x18ScheduleRuleSetParameter\x12i\n" +
+	"\x13rule_parameter_type\x18\x01 \x01(\v21.rotaloom.scheduling.v1.ScheduleRuleParameterTypeB\x06\xa2\xbb\x18\x02h\x01R\x11ruleParameterType\x124\n" +
+	"\x05value\x18\x02 \x01(\v2\x16.google.protobuf.ValueB\x06\xa2\xbb\x18\x02h\x01R\x05value\"{\n" +
 	"\x13ScheduleRuleSetItem\x12&\n" +
 	"\forder_number\x18\x01 \x01(\x05H\x00R\vorderNumber\x88\x01\x01\x12+\n" +
 	"\x04rule\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x04ruleB\x0f\n" +

@@ -28,12 +28,16 @@ const (
 
 type ListScheduleRuleSetAssignmentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The person. The key has precedence over the number.
-	PersonKey    *int64  `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
+	// The id of the person. It has precedence over the person number; one of them is
+	// needed.
+	PersonKey *int64 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
+	// The person number, used if person_key is absent.
 	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
 	// -1 or DEFAULT, -2 or SCHEDULE_GENERATION_OVERRIDE. The default is both contexts. The
 	// id has precedence over the name.
-	ContextId   *int64  `protobuf:"varint,3,opt,name=context_id,json=contextId,proto3,oneof" json:"context_id,omitempty"`
+	ContextId *int64 `protobuf:"varint,3,opt,name=context_id,json=contextId,proto3,oneof" json:"context_id,omitempty"`
+	// The name of the context: DEFAULT or SCHEDULE_GENERATION_OVERRIDE, used if context_id
+	// is absent.
 	ContextName *string `protobuf:"bytes,4,opt,name=context_name,json=contextName,proto3,oneof" json:"context_name,omitempty"`
 	// The day of the assignments, YYYY-MM-DD. The default is all days.
 	Date          *string `protobuf:"bytes,5,opt,name=date,proto3,oneof" json:"date,omitempty"`
@@ -107,8 +111,10 @@ func (x *ListScheduleRuleSetAssignmentsRequest) GetDate() string {
 }
 
 type UpdateScheduleRuleSetAssignmentsRequest struct {
-	state         protoimpl.MessageState  `protogen:"open.v1"`
-	PersonId      int64                   `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person. A personIdentity in the body must name the same person.
+	PersonId int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	// The assignments in the span.
 	Body          *PersonScheduleRuleSets `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -159,8 +165,9 @@ func (x *UpdateScheduleRuleSetAssignmentsRequest) GetBody() *PersonScheduleRuleS
 }
 
 type MultiReadScheduleRuleSetAssignmentsRequest struct {
-	state protoimpl.MessageState               `protogen:"open.v1"`
-	Body  *MultiReadScheduleRuleSetAssignments `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the persons, the context and the day.
+	Body *MultiReadScheduleRuleSetAssignments `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
 	// Whether persons who are not found fail without failing the other ones.
 	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -212,7 +219,8 @@ func (x *MultiReadScheduleRuleSetAssignmentsRequest) GetPartialSuccess() bool {
 }
 
 type MultiReadScheduleRuleSetAssignments struct {
-	state         protoimpl.MessageState          `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the persons, the context and the day.
 	Where         *ScheduleRuleSetAssignmentWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -255,8 +263,10 @@ func (x *MultiReadScheduleRuleSetAssignments) GetWhere() *ScheduleRuleSetAssignm
 	return nil
 }
 
+// ScheduleRuleSetAssignmentWhere selects persons and their assignments.
 type ScheduleRuleSetAssignmentWhere struct {
-	state     protoimpl.MessageState        `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The persons.
 	Employees *SchedulingPersonIdentityList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
 	// DEFAULT (-1) or SCHEDULE_GENERATION_OVERRIDE (-2). The default is both.
 	Context *v1.Ref `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
@@ -317,11 +327,14 @@ func (x *ScheduleRuleSetAssignmentWhere) GetDate() string {
 	return ""
 }
 
-// SchedulingPersonIdentityList names persons in one of three ways.
+// SchedulingPersonIdentityList names persons in exactly one of its lists.
 type SchedulingPersonIdentityList struct {
-	state         protoimpl.MessageState      `protogen:"open.v1"`
-	PersonKeys    []int64                     `protobuf:"varint,1,rep,packed,name=person_keys,json=personKeys,proto3" json:"person_keys,omitempty"`
-	PersonNumbers []string                    `protobuf:"bytes,2,rep,name=person_numbers,json=personNumbers,proto3" json:"person_numbers,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the persons.
+	PersonKeys []int64 `protobuf:"varint,1,rep,packed,name=person_keys,json=personKeys,proto3" json:"person_keys,omitempty"`
+	// The person numbers.
+	PersonNumbers []string `protobuf:"bytes,2,rep,name=person_numbers,json=personNumbers,proto3" json:"person_numbers,omitempty"`
+	// The persons, each by key or number.
 	Persons       []*SchedulingPersonIdentity `protobuf:"bytes,3,rep,name=persons,proto3" json:"persons,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -380,9 +393,11 @@ func (x *SchedulingPersonIdentityList) GetPersons() []*SchedulingPersonIdentity 
 
 // SchedulingPersonIdentity names a person. The key has precedence over the number.
 type SchedulingPersonIdentity struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonKey     *int64                 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
-	PersonNumber  *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonKey *int64 `protobuf:"varint,1,opt,name=person_key,json=personKey,proto3,oneof" json:"person_key,omitempty"`
+	// The person number.
+	PersonNumber  *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -431,6 +446,7 @@ func (x *SchedulingPersonIdentity) GetPersonNumber() string {
 	return ""
 }
 
+// PersonScheduleRuleSetsList holds the rule sets of several persons.
 type PersonScheduleRuleSetsList struct {
 	state         protoimpl.MessageState    `protogen:"open.v1"`
 	Persons       []*PersonScheduleRuleSets `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
@@ -485,14 +501,18 @@ func (x *PersonScheduleRuleSetsList) GetFailure() *v1.ErrorBody {
 
 // PersonScheduleRuleSets holds the rule sets of one person.
 type PersonScheduleRuleSets struct {
-	state          protoimpl.MessageState    `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person. It is needed unless the path names the person.
 	PersonIdentity *SchedulingPersonIdentity `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
-	// The range of days whose assignments are replaced. The default is all days.
+	// The range of days whose assignments are replaced. The default is all days. Only in
+	// requests.
 	AssignmentSpan *ScheduleRuleSetAssignmentSpan `protobuf:"bytes,2,opt,name=assignment_span,json=assignmentSpan,proto3" json:"assignment_span,omitempty"`
 	// In requests, the assignments that apply in the span after the change. Only the
 	// contexts that they name are changed.
 	Assignments []*ScheduleRuleSetAssignment `protobuf:"bytes,3,rep,name=assignments,proto3" json:"assignments,omitempty"`
-	// If the version is given, the assignments of the person must still have it.
+	// The version, which increases with every change; absent if the person never had
+	// assignments. If a request has a version, the assignments of the person must still
+	// have it.
 	Version       *int64 `protobuf:"varint,4,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -556,11 +576,14 @@ func (x *PersonScheduleRuleSets) GetVersion() int64 {
 	return 0
 }
 
+// ScheduleRuleSetAssignmentSpan is the range of days whose assignments are replaced.
 type ScheduleRuleSetAssignmentSpan struct {
-	state          protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The range of days. The default is all days.
 	AssignmentSpan *ScheduleRuleSetDateSpan `protobuf:"bytes,1,opt,name=assignment_span,json=assignmentSpan,proto3" json:"assignment_span,omitempty"`
-	// The context whose assignments are removed. It must be given if, and only if, the list
-	// of assignments is empty.
+	// The context whose assignments are removed: DEFAULT (-1) or
+	// SCHEDULE_GENERATION_OVERRIDE (-2). It must be given if, and only if, the list of
+	// assignments is empty.
 	Context       *v1.Ref `protobuf:"bytes,2,opt,name=context,proto3" json:"context,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -612,9 +635,11 @@ func (x *ScheduleRuleSetAssignmentSpan) GetContext() *v1.Ref {
 
 // ScheduleRuleSetDateSpan is a range of days. The start is included; the end is not.
 type ScheduleRuleSetDateSpan struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Start         string                 `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
-	End           string                 `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	Start string `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
+	// The day after the last; 3000-01-01 means that the range has no end.
+	End           string `protobuf:"bytes,2,opt,name=end,proto3" json:"end,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -663,9 +688,10 @@ func (x *ScheduleRuleSetDateSpan) GetEnd() string {
 	return ""
 }
 
+// ScheduleRuleSetAssignment assigns a rule set to a person for a range of days.
 type ScheduleRuleSetAssignment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A rule set of the type Employee.
+	// A rule set of the type Employee, by id or name.
 	RuleSet *v1.Ref `protobuf:"bytes,1,opt,name=rule_set,json=ruleSet,proto3" json:"rule_set,omitempty"`
 	// DEFAULT (-1): the rule set applies to the person. SCHEDULE_GENERATION_OVERRIDE (-2):
 	// the rule set replaces the default one on the same days while schedules are generated.
@@ -761,11 +787,11 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_assignment_proto_rawDesc = "
 	"*MultiReadScheduleRuleSetAssignmentsRequest\x12O\n" +
 	"\x04body\x18\x01 \x01(\v2;.rotaloom.scheduling.v1.MultiReadScheduleRuleSetAssignmentsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"s\n" +
-	"#MultiReadScheduleRuleSetAssignments\x12L\n" +
-	"\x05where\x18\x01 \x01(\v26.rotaloom.scheduling.v1.ScheduleRuleSetAssignmentWhereR\x05where\"\xbb\x01\n" +
-	"\x1eScheduleRuleSetAssignmentWhere\x12R\n" +
-	"\temployees\x18\x01 \x01(\v24.rotaloom.scheduling.v1.SchedulingPersonIdentityListR\temployees\x121\n" +
+	"\x10_partial_success\"{\n" +
+	"#MultiReadScheduleRuleSetAssignments\x12T\n" +
+	"\x05where\x18\x01 \x01(\v26.rotaloom.scheduling.v1.ScheduleRuleSetAssignmentWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xc3\x01\n" +
+	"\x1eScheduleRuleSetAssignmentWhere\x12Z\n" +
+	"\temployees\x18\x01 \x01(\v24.rotaloom.scheduling.v1.SchedulingPersonIdentityListB\x06\xa2\xbb\x18\x02h\x01R\temployees\x121\n" +
 	"\acontext\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\acontext\x12\x12\n" +
 	"\x04date\x18\x03 \x01(\tR\x04date\"\xfd\x01\n" +
 	"\x1cSchedulingPersonIdentityList\x12\x1f\n" +
@@ -794,14 +820,14 @@ const file_rotaloom_scheduling_v1_schedule_rule_set_assignment_proto_rawDesc = "
 	"\b_version\"\xac\x01\n" +
 	"\x1dScheduleRuleSetAssignmentSpan\x12X\n" +
 	"\x0fassignment_span\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.ScheduleRuleSetDateSpanR\x0eassignmentSpan\x121\n" +
-	"\acontext\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\acontext\"Q\n" +
-	"\x17ScheduleRuleSetDateSpan\x12\x1c\n" +
-	"\x05start\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x05start\x12\x18\n" +
-	"\x03end\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x03end\"\xe2\x01\n" +
-	"\x19ScheduleRuleSetAssignment\x122\n" +
-	"\brule_set\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\aruleSet\x121\n" +
-	"\acontext\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\acontext\x12-\n" +
-	"\x0eeffective_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12/\n" +
+	"\acontext\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\acontext\"U\n" +
+	"\x17ScheduleRuleSetDateSpan\x12\x1e\n" +
+	"\x05start\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x05start\x12\x1a\n" +
+	"\x03end\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\x03end\"\xf4\x01\n" +
+	"\x19ScheduleRuleSetAssignment\x12:\n" +
+	"\brule_set\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\aruleSet\x129\n" +
+	"\acontext\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\acontext\x12/\n" +
+	"\x0eeffective_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\reffectiveDate\x12/\n" +
 	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate2\x8b\t\n" +
 	" ScheduleRuleSetAssignmentService\x12\xf7\x01\n" +
 	"\x1eListScheduleRuleSetAssignments\x12=.rotaloom.scheduling.v1.ListScheduleRuleSetAssignmentsRequest\x1a2.rotaloom.scheduling.v1.PersonScheduleRuleSetsList\"b\xa2\xbb\x180\n" +

@@ -28,8 +28,9 @@ const (
 )
 
 type GetScheduleTagRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the schedule tag. Generated schedule tags have one too.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -72,9 +73,11 @@ func (x *GetScheduleTagRequest) GetId() int64 {
 }
 
 type UpdateScheduleTagRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	ScheduleTag   *ScheduleTag           `protobuf:"bytes,2,opt,name=schedule_tag,json=scheduleTag,proto3" json:"schedule_tag,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the schedule tag. An id in the body must be the same.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state of the schedule tag. Without an employee, it keeps its employee.
+	ScheduleTag   *ScheduleTag `protobuf:"bytes,2,opt,name=schedule_tag,json=scheduleTag,proto3" json:"schedule_tag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,7 +128,8 @@ func (x *UpdateScheduleTagRequest) GetScheduleTag() *ScheduleTag {
 
 type DeleteScheduleTagRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the schedule tag. Generated schedule tags have one too.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The version that was read. If the schedule tag has another version, it is not
 	// deleted.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
@@ -178,9 +182,12 @@ func (x *DeleteScheduleTagRequest) GetVersion() int64 {
 }
 
 type MultiCreateScheduleTagsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *NewScheduleTags       `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The schedule tags to create.
+	Body *NewScheduleTags `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid schedule tags are created if others fail; the status is then 207.
+	// The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -230,9 +237,12 @@ func (x *MultiCreateScheduleTagsRequest) GetPartialSuccess() bool {
 }
 
 type MultiUpdateScheduleTagsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *NewScheduleTags       `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new states of the schedule tags, with their ids.
+	Body *NewScheduleTags `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid schedule tags are changed if others fail; the status is then 207.
+	// The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -281,6 +291,7 @@ func (x *MultiUpdateScheduleTagsRequest) GetPartialSuccess() bool {
 	return false
 }
 
+// NewScheduleTags is a list of schedule tags to create or to change. At least one.
 type NewScheduleTags struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ScheduleTags  []*ScheduleTag         `protobuf:"bytes,1,rep,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
@@ -326,7 +337,8 @@ func (x *NewScheduleTags) GetScheduleTags() []*ScheduleTag {
 }
 
 type MultiReadScheduleTagsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the schedule tags.
 	Where         *ReadScheduleTagsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -370,8 +382,10 @@ func (x *MultiReadScheduleTagsRequest) GetWhere() *ReadScheduleTagsWhere {
 }
 
 type ReadScheduleTagsWhere struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	ScheduleTagIds []int64                `protobuf:"varint,1,rep,packed,name=schedule_tag_ids,json=scheduleTagIds,proto3" json:"schedule_tag_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the schedule tags. The response has the schedule tags in this order;
+	// unknown ids fail with the status 207.
+	ScheduleTagIds []int64 `protobuf:"varint,1,rep,packed,name=schedule_tag_ids,json=scheduleTagIds,proto3" json:"schedule_tag_ids,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -414,7 +428,8 @@ func (x *ReadScheduleTagsWhere) GetScheduleTagIds() []int64 {
 }
 
 type MultiDeleteScheduleTagsRequest struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the schedule tags.
 	Where         *DeleteScheduleTagsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -458,8 +473,9 @@ func (x *MultiDeleteScheduleTagsRequest) GetWhere() *DeleteScheduleTagsWhere {
 }
 
 type DeleteScheduleTagsWhere struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	ScheduleTagIds []int64                `protobuf:"varint,1,rep,packed,name=schedule_tag_ids,json=scheduleTagIds,proto3" json:"schedule_tag_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the schedule tags to delete.
+	ScheduleTagIds []int64 `protobuf:"varint,1,rep,packed,name=schedule_tag_ids,json=scheduleTagIds,proto3" json:"schedule_tag_ids,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -501,6 +517,7 @@ func (x *DeleteScheduleTagsWhere) GetScheduleTagIds() []int64 {
 	return nil
 }
 
+// ScheduleTagList is a list of schedule tags.
 type ScheduleTagList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ScheduleTags  []*ScheduleTag         `protobuf:"bytes,1,rep,name=schedule_tags,json=scheduleTags,proto3" json:"schedule_tags,omitempty"`
@@ -556,27 +573,43 @@ func (x *ScheduleTagList) GetFailure() *v1.ErrorBody {
 // ScheduleTag is a note on an employee's schedule. Times are local wall-clock times in
 // the employee's time zone. A tag that crosses midnight belongs to the day of its start.
 type ScheduleTag struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee      *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDateTime string                 `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Posted        *bool                  `protobuf:"varint,5,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server; generated schedule tags have one too. In requests, it
+	// names the schedule tag to change, and is ignored if a schedule tag is created.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee, by id or person number. It is needed if a schedule tag is created. If a
+	// request changes a schedule tag and names no employee, the schedule tag keeps its
+	// employee.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The start, included. A time that a clock change skips moves forward.
+	StartDateTime string `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, not included, at most 366 days after the start.
+	EndDateTime string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// Stored and returned, without an effect. The default is false.
+	Posted *bool `protobuf:"varint,5,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
 	// Read only: whether a pattern generated the tag and it was not changed since.
 	Generated *bool `protobuf:"varint,6,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	// Read only.
+	// Read only: always false, because deleted schedule tags are not returned.
 	Deleted *bool `protobuf:"varint,7,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
 	// Read only: whether a segment has the type ON_CALL_SHIFT.
 	OnCall *bool `protobuf:"varint,8,opt,name=on_call,json=onCall,proto3,oneof" json:"on_call,omitempty"`
-	// The version for optimistic locking. A stale version is refused with 409.
+	// The version for optimistic locking, which increases with every change. If a request
+	// has a version, a stale one is refused with 409.
 	Version *int64 `protobuf:"varint,9,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	// At least one.
-	Segments                  []*ScheduleTagSegment `protobuf:"bytes,10,rep,name=segments,proto3" json:"segments,omitempty"`
-	Relations                 []*Relation           `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
-	CommentNotes              []*CommentNote        `protobuf:"bytes,12,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Position                  *v1.Ref               `protobuf:"bytes,13,opt,name=position,proto3" json:"position,omitempty"`
-	PostedNotified            *bool                 `protobuf:"varint,14,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
-	PostedNotificationPending *bool                 `protobuf:"varint,15,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
+	// The parts of the tag. At least one.
+	Segments []*ScheduleTagSegment `protobuf:"bytes,10,rep,name=segments,proto3" json:"segments,omitempty"`
+	// The origins of the schedule tag. A changed schedule tag no longer has the relations
+	// to its pattern.
+	Relations []*Relation `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
+	// Comments with notes, stored as they were sent. The tag definition can require or
+	// forbid them.
+	CommentNotes []*CommentNote `protobuf:"bytes,12,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	// Stored and returned, without an effect.
+	Position *v1.Ref `protobuf:"bytes,13,opt,name=position,proto3" json:"position,omitempty"`
+	// Stored and returned, without an effect.
+	PostedNotified *bool `protobuf:"varint,14,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
+	// Stored and returned, without an effect.
+	PostedNotificationPending *bool `protobuf:"varint,15,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
 	unknownFields             protoimpl.UnknownFields
 	sizeCache                 protoimpl.SizeCache
 }
@@ -716,37 +749,62 @@ func (x *ScheduleTag) GetPostedNotificationPending() bool {
 	return false
 }
 
+// ScheduleTagSegment is a part of a schedule tag. The tag definition can require or
+// forbid its job, work rule, cost center and labor categories.
 type ScheduleTagSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// ON_CALL_SHIFT, SCHEDULE_TAG or PREDICTIVE_TAG. The default is SCHEDULE_TAG.
+	// The id, given by the server. If a changed tag names one of its segments by id, the
+	// segment keeps the id; other segments get new ids.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The type. ON_CALL_SHIFT puts the employee on call. The default is SCHEDULE_TAG.
 	SegmentType string `protobuf:"bytes,2,opt,name=segment_type,json=segmentType,proto3" json:"segment_type,omitempty"`
-	// The tag definition, which must be for schedule tags.
+	// The tag definition, by id or name, which must be for schedule tags. Responses show
+	// its present name. A definition that a tag names cannot be deleted.
 	TagDefinitionRef *v1.Ref `protobuf:"bytes,3,opt,name=tag_definition_ref,json=tagDefinitionRef,proto3" json:"tag_definition_ref,omitempty"`
 	// The color. The default is the color of the tag definition, which also replaces
 	// another color if the definition does not permit other ones.
-	ScheduleTagColor string           `protobuf:"bytes,4,opt,name=schedule_tag_color,json=scheduleTagColor,proto3" json:"schedule_tag_color,omitempty"`
-	OrgJobRef        *v1.Ref          `protobuf:"bytes,5,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
-	WorkruleRef      *v1.Ref          `protobuf:"bytes,6,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
-	CostCenter       *CostCenterEntry `protobuf:"bytes,7,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	LaborCategories  *LaborCategories `protobuf:"bytes,8,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
+	ScheduleTagColor string `protobuf:"bytes,4,opt,name=schedule_tag_color,json=scheduleTagColor,proto3" json:"schedule_tag_color,omitempty"`
+	// The job, by id or full path, stored as it was sent.
+	OrgJobRef *v1.Ref `protobuf:"bytes,5,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
+	// The work rule, stored as it was sent. A work rule that a schedule tag names cannot be
+	// deleted; it has no other effect.
+	WorkruleRef *v1.Ref `protobuf:"bytes,6,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
+	// The cost center, stored as it was sent.
+	CostCenter *CostCenterEntry `protobuf:"bytes,7,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// The labor categories, stored as they were sent.
+	LaborCategories *LaborCategories `protobuf:"bytes,8,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
 	// Read only: the icon of the tag definition.
-	ScheduleTagIconClass       string           `protobuf:"bytes,9,opt,name=schedule_tag_icon_class,json=scheduleTagIconClass,proto3" json:"schedule_tag_icon_class,omitempty"`
-	TransferString             string           `protobuf:"bytes,10,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	TransferOrgJob             *bool            `protobuf:"varint,11,opt,name=transfer_org_job,json=transferOrgJob,proto3,oneof" json:"transfer_org_job,omitempty"`
-	TransferWorkrule           *bool            `protobuf:"varint,12,opt,name=transfer_workrule,json=transferWorkrule,proto3,oneof" json:"transfer_workrule,omitempty"`
-	TransferCostCenter         *bool            `protobuf:"varint,13,opt,name=transfer_cost_center,json=transferCostCenter,proto3,oneof" json:"transfer_cost_center,omitempty"`
-	TransferLaborCategories    *bool            `protobuf:"varint,14,opt,name=transfer_labor_categories,json=transferLaborCategories,proto3,oneof" json:"transfer_labor_categories,omitempty"`
-	UserEnteredOrgJob          *bool            `protobuf:"varint,15,opt,name=user_entered_org_job,json=userEnteredOrgJob,proto3,oneof" json:"user_entered_org_job,omitempty"`
-	UserEnteredWorkrule        *bool            `protobuf:"varint,16,opt,name=user_entered_workrule,json=userEnteredWorkrule,proto3,oneof" json:"user_entered_workrule,omitempty"`
-	UserEnteredCostCenter      *bool            `protobuf:"varint,17,opt,name=user_entered_cost_center,json=userEnteredCostCenter,proto3,oneof" json:"user_entered_cost_center,omitempty"`
+	ScheduleTagIconClass string `protobuf:"bytes,9,opt,name=schedule_tag_icon_class,json=scheduleTagIconClass,proto3" json:"schedule_tag_icon_class,omitempty"`
+	// "job;work rule;cost center;labor categories;". A part that is present counts like the
+	// property, if the tag definition requires or forbids it. A work rule that it names
+	// cannot be deleted.
+	TransferString string `protobuf:"bytes,10,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	// Stored and returned, without an effect.
+	TransferOrgJob *bool `protobuf:"varint,11,opt,name=transfer_org_job,json=transferOrgJob,proto3,oneof" json:"transfer_org_job,omitempty"`
+	// Stored and returned, without an effect.
+	TransferWorkrule *bool `protobuf:"varint,12,opt,name=transfer_workrule,json=transferWorkrule,proto3,oneof" json:"transfer_workrule,omitempty"`
+	// Stored and returned, without an effect.
+	TransferCostCenter *bool `protobuf:"varint,13,opt,name=transfer_cost_center,json=transferCostCenter,proto3,oneof" json:"transfer_cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	TransferLaborCategories *bool `protobuf:"varint,14,opt,name=transfer_labor_categories,json=transferLaborCategories,proto3,oneof" json:"transfer_labor_categories,omitempty"`
+	// Stored and returned, without an effect.
+	UserEnteredOrgJob *bool `protobuf:"varint,15,opt,name=user_entered_org_job,json=userEnteredOrgJob,proto3,oneof" json:"user_entered_org_job,omitempty"`
+	// Stored and returned, without an effect.
+	UserEnteredWorkrule *bool `protobuf:"varint,16,opt,name=user_entered_workrule,json=userEnteredWorkrule,proto3,oneof" json:"user_entered_workrule,omitempty"`
+	// Stored and returned, without an effect.
+	UserEnteredCostCenter *bool `protobuf:"varint,17,opt,name=user_entered_cost_center,json=userEnteredCostCenter,proto3,oneof" json:"user_entered_cost_center,omitempty"`
+	// Stored and returned, without an effect.
 	UserEnteredLaborCategories *LaborCategories `protobuf:"bytes,18,opt,name=user_entered_labor_categories,json=userEnteredLaborCategories,proto3" json:"user_entered_labor_categories,omitempty"`
-	PrimaryOrgJobRef           *v1.Ref          `protobuf:"bytes,19,opt,name=primary_org_job_ref,json=primaryOrgJobRef,proto3" json:"primary_org_job_ref,omitempty"`
-	PrimaryWorkruleRef         *v1.Ref          `protobuf:"bytes,20,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
-	PrimaryCostCenter          *CostCenterEntry `protobuf:"bytes,21,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
-	PrimaryLaborCategories     *LaborCategories `protobuf:"bytes,22,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	// Stored and returned, without an effect.
+	PrimaryOrgJobRef *v1.Ref `protobuf:"bytes,19,opt,name=primary_org_job_ref,json=primaryOrgJobRef,proto3" json:"primary_org_job_ref,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryWorkruleRef *v1.Ref `protobuf:"bytes,20,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryCostCenter *CostCenterEntry `protobuf:"bytes,21,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryLaborCategories *LaborCategories `protobuf:"bytes,22,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *ScheduleTagSegment) Reset() {
@@ -959,33 +1017,33 @@ const file_rotaloom_scheduling_v1_schedule_tag_proto_rawDesc = "" +
 	"\x0fNewScheduleTags\x12r\n" +
 	"\rschedule_tags\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.ScheduleTagB(\xa2\xbb\x18$\n" +
 	"\"\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\rschedule tagsR\fscheduleTags:\x13\xa2\xbb\x18\x0f\n" +
-	"\rschedule_tags\"c\n" +
-	"\x1cMultiReadScheduleTagsRequest\x12C\n" +
-	"\x05where\x18\x01 \x01(\v2-.rotaloom.scheduling.v1.ReadScheduleTagsWhereR\x05where\"k\n" +
-	"\x15ReadScheduleTagsWhere\x12R\n" +
-	"\x10schedule_tag_ids\x18\x01 \x03(\x03B(\xa2\xbb\x18$\n" +
-	"\"\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\rschedule tagsR\x0escheduleTagIds\"g\n" +
-	"\x1eMultiDeleteScheduleTagsRequest\x12E\n" +
-	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.DeleteScheduleTagsWhereR\x05where\"m\n" +
-	"\x17DeleteScheduleTagsWhere\x12R\n" +
-	"\x10schedule_tag_ids\x18\x01 \x03(\x03B(\xa2\xbb\x18$\n" +
-	"\"\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\rschedule tagsR\x0escheduleTagIds\"\xb2\x01\n" +
+	"\rschedule_tags\"k\n" +
+	"\x1cMultiReadScheduleTagsRequest\x12K\n" +
+	"\x05where\x18\x01 \x01(\v2-.rotaloom.scheduling.v1.ReadScheduleTagsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"m\n" +
+	"\x15ReadScheduleTagsWhere\x12T\n" +
+	"\x10schedule_tag_ids\x18\x01 \x03(\x03B*\xa2\xbb\x18&\n" +
+	"\"\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\rschedule tagsh\x01R\x0escheduleTagIds\"o\n" +
+	"\x1eMultiDeleteScheduleTagsRequest\x12M\n" +
+	"\x05where\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.DeleteScheduleTagsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"o\n" +
+	"\x17DeleteScheduleTagsWhere\x12T\n" +
+	"\x10schedule_tag_ids\x18\x01 \x03(\x03B*\xa2\xbb\x18&\n" +
+	"\"\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\rschedule tagsh\x01R\x0escheduleTagIds\"\xb2\x01\n" +
 	"\x0fScheduleTagList\x12H\n" +
 	"\rschedule_tags\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.ScheduleTagR\fscheduleTags\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x1c\xa2\xbb\x18\x18\n" +
-	"\rschedule_tags\x12\afailure\"\xc1\x06\n" +
+	"\rschedule_tags\x12\afailure\"\xcd\x06\n" +
 	"\vScheduleTag\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12.\n" +
-	"\x0fstart_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12\x1b\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x120\n" +
+	"\x0fstart_date_time\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\rstartDateTime\x12,\n" +
+	"\rend_date_time\x18\x04 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\vendDateTime\x12\x1b\n" +
 	"\x06posted\x18\x05 \x01(\bH\x01R\x06posted\x88\x01\x01\x12!\n" +
 	"\tgenerated\x18\x06 \x01(\bH\x02R\tgenerated\x88\x01\x01\x12\x1d\n" +
 	"\adeleted\x18\a \x01(\bH\x03R\adeleted\x88\x01\x01\x12\x1c\n" +
 	"\aon_call\x18\b \x01(\bH\x04R\x06onCall\x88\x01\x01\x12\x1d\n" +
-	"\aversion\x18\t \x01(\x03H\x05R\aversion\x88\x01\x01\x12F\n" +
+	"\aversion\x18\t \x01(\x03H\x05R\aversion\x88\x01\x01\x12N\n" +
 	"\bsegments\x18\n" +
-	" \x03(\v2*.rotaloom.scheduling.v1.ScheduleTagSegmentR\bsegments\x12>\n" +
+	" \x03(\v2*.rotaloom.scheduling.v1.ScheduleTagSegmentB\x06\xa2\xbb\x18\x02h\x01R\bsegments\x12>\n" +
 	"\trelations\x18\v \x03(\v2 .rotaloom.scheduling.v1.RelationR\trelations\x12H\n" +
 	"\rcomment_notes\x18\f \x03(\v2#.rotaloom.scheduling.v1.CommentNoteR\fcommentNotes\x123\n" +
 	"\bposition\x18\r \x01(\v2\x17.rotaloom.common.v1.RefR\bposition\x12,\n" +
@@ -1002,11 +1060,11 @@ const file_rotaloom_scheduling_v1_schedule_tag_proto_rawDesc = "" +
 	"\n" +
 	"\b_versionB\x12\n" +
 	"\x10_posted_notifiedB\x1e\n" +
-	"\x1c_posted_notification_pending\"\xae\f\n" +
+	"\x1c_posted_notification_pending\"\xe9\f\n" +
 	"\x12ScheduleTagSegment\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12!\n" +
-	"\fsegment_type\x18\x02 \x01(\tR\vsegmentType\x12E\n" +
-	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x10tagDefinitionRef\x12,\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12T\n" +
+	"\fsegment_type\x18\x02 \x01(\tB1\xa2\xbb\x18-b\rON_CALL_SHIFTb\fSCHEDULE_TAGb\x0ePREDICTIVE_TAGR\vsegmentType\x12M\n" +
+	"\x12tag_definition_ref\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\x10tagDefinitionRef\x12,\n" +
 	"\x12schedule_tag_color\x18\x04 \x01(\tR\x10scheduleTagColor\x127\n" +
 	"\vorg_job_ref\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\torgJobRef\x12:\n" +
 	"\fworkrule_ref\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\vworkruleRef\x12H\n" +

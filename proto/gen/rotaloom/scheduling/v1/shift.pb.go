@@ -29,8 +29,9 @@ const (
 )
 
 type GetShiftRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the shift. Generated shifts have one too.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -73,9 +74,11 @@ func (x *GetShiftRequest) GetId() int64 {
 }
 
 type UpdateShiftRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Shift         *Shift                 `protobuf:"bytes,2,opt,name=shift,proto3" json:"shift,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the shift. An id in the body must be the same.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state of the shift. Without an employee, the shift keeps its employee.
+	Shift         *Shift `protobuf:"bytes,2,opt,name=shift,proto3" json:"shift,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -126,7 +129,8 @@ func (x *UpdateShiftRequest) GetShift() *Shift {
 
 type DeleteShiftRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the shift. Generated shifts have one too.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The version that was read. If the shift has another version, it is not deleted.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -178,9 +182,12 @@ func (x *DeleteShiftRequest) GetVersion() int64 {
 }
 
 type MultiCreateShiftsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *NewShifts             `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shifts to create.
+	Body *NewShifts `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid shifts are created if others fail; the status is then 207. The
+	// default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -229,6 +236,7 @@ func (x *MultiCreateShiftsRequest) GetPartialSuccess() bool {
 	return false
 }
 
+// NewShifts is a list of shifts to create or to change. At least one.
 type NewShifts struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Shifts        []*Shift               `protobuf:"bytes,1,rep,name=shifts,proto3" json:"shifts,omitempty"`
@@ -274,9 +282,12 @@ func (x *NewShifts) GetShifts() []*Shift {
 }
 
 type MultiUpdateShiftsRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *NewShifts             `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new states of the shifts, with their ids.
+	Body *NewShifts `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid shifts are changed if others fail; the status is then 207. The
+	// default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -329,12 +340,15 @@ func (x *MultiUpdateShiftsRequest) GetPartialSuccess() bool {
 // or none. At most 1,000 shifts are created (413, WFP-90001): the number of employees, or
 // of jobs, multiplied by the number of days.
 type ApplyCreateShiftsRequest struct {
-	state                  protoimpl.MessageState         `protogen:"open.v1"`
-	ForEmployees           *CreateShiftsForEmployees      `protobuf:"bytes,1,opt,name=for_employees,json=forEmployees,proto3" json:"for_employees,omitempty"`
-	FromPatternForEmployee *CreateShiftsFromPattern       `protobuf:"bytes,2,opt,name=from_pattern_for_employee,json=fromPatternForEmployee,proto3" json:"from_pattern_for_employee,omitempty"`
-	FromPatternForJob      *CreateShiftsFromPatternForJob `protobuf:"bytes,3,opt,name=from_pattern_for_job,json=fromPatternForJob,proto3" json:"from_pattern_for_job,omitempty"`
-	unknownFields          protoimpl.UnknownFields
-	sizeCache              protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Creates copies of one shift for employees, on one or more days.
+	ForEmployees *CreateShiftsForEmployees `protobuf:"bytes,1,opt,name=for_employees,json=forEmployees,proto3" json:"for_employees,omitempty"`
+	// Creates the shift of a shift template or a span of hours for employees on one day.
+	FromPatternForEmployee *CreateShiftsFromPattern `protobuf:"bytes,2,opt,name=from_pattern_for_employee,json=fromPatternForEmployee,proto3" json:"from_pattern_for_employee,omitempty"`
+	// Creates an open shift of a shift template or a span of hours for jobs on one day.
+	FromPatternForJob *CreateShiftsFromPatternForJob `protobuf:"bytes,3,opt,name=from_pattern_for_job,json=fromPatternForJob,proto3" json:"from_pattern_for_job,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ApplyCreateShiftsRequest) Reset() {
@@ -389,9 +403,11 @@ func (x *ApplyCreateShiftsRequest) GetFromPatternForJob() *CreateShiftsFromPatte
 }
 
 type CreateShiftsForEmployees struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Do            *CreateShiftsDo        `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
-	Where         *CreateShiftsWhere     `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift to create.
+	Do *CreateShiftsDo `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	// The employees and the number of days.
+	Where         *CreateShiftsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -442,7 +458,8 @@ func (x *CreateShiftsForEmployees) GetWhere() *CreateShiftsWhere {
 
 type CreateShiftsDo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The shift of the first day. The property "where" names its employees.
+	// The shift of the first day. The property "where" names its employees; an employee, an
+	// id and a version of the shift are ignored.
 	Shift         *Shift `protobuf:"bytes,1,opt,name=shift,proto3" json:"shift,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -489,7 +506,9 @@ type CreateShiftsWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The shift is created on this number of consecutive days, from its start. The default
 	// is 1.
-	Days          *int32      `protobuf:"varint,1,opt,name=days,proto3,oneof" json:"days,omitempty"`
+	Days *int32 `protobuf:"varint,1,opt,name=days,proto3,oneof" json:"days,omitempty"`
+	// The employees, by ids or person numbers. An employee who is named twice gets one
+	// shift a day.
 	EmployeeRefs  *v1.RefList `protobuf:"bytes,2,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -540,8 +559,10 @@ func (x *CreateShiftsWhere) GetEmployeeRefs() *v1.RefList {
 }
 
 type CreateShiftsFromPattern struct {
-	state         protoimpl.MessageState        `protogen:"open.v1"`
-	Do            *CreateShiftsFromPatternDo    `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift to create.
+	Do *CreateShiftsFromPatternDo `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	// The employees and the day.
 	Where         *CreateShiftsFromPatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -593,7 +614,8 @@ func (x *CreateShiftsFromPattern) GetWhere() *CreateShiftsFromPatternWhere {
 
 type CreateShiftsFromPatternDo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name of a shift template, or a span of hours, such as "8-16" or "22:30-6".
+	// The name of a shift template, or a span of hours, such as "8-16" or "22:30-6". A span
+	// that ends before its start ends on the next day.
 	Pattern       string `protobuf:"bytes,1,opt,name=pattern,proto3" json:"pattern,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -637,9 +659,12 @@ func (x *CreateShiftsFromPatternDo) GetPattern() string {
 }
 
 type CreateShiftsFromPatternWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRefs  *v1.RefList            `protobuf:"bytes,1,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
-	StartDate     string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, by ids or person numbers. An employee who is named twice gets one
+	// shift.
+	EmployeeRefs *v1.RefList `protobuf:"bytes,1,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	// The day on which the shift starts.
+	StartDate     string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -689,8 +714,10 @@ func (x *CreateShiftsFromPatternWhere) GetStartDate() string {
 }
 
 type CreateShiftsFromPatternForJob struct {
-	state         protoimpl.MessageState              `protogen:"open.v1"`
-	Do            *CreateShiftsFromPatternDo          `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift to create.
+	Do *CreateShiftsFromPatternDo `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	// The jobs and the day.
 	Where         *CreateShiftsFromPatternForJobWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -743,8 +770,9 @@ func (x *CreateShiftsFromPatternForJob) GetWhere() *CreateShiftsFromPatternForJo
 type CreateShiftsFromPatternForJobWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The jobs, by their full paths. The created shifts are open shifts.
-	JobRefs       *v1.RefList `protobuf:"bytes,1,opt,name=job_refs,json=jobRefs,proto3" json:"job_refs,omitempty"`
-	StartDate     string      `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	JobRefs *v1.RefList `protobuf:"bytes,1,opt,name=job_refs,json=jobRefs,proto3" json:"job_refs,omitempty"`
+	// The day on which the shift starts.
+	StartDate     string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -794,8 +822,9 @@ func (x *CreateShiftsFromPatternForJobWhere) GetStartDate() string {
 }
 
 type CreatedShifts struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Shifts        *ShiftList             `protobuf:"bytes,1,opt,name=shifts,proto3" json:"shifts,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The created shifts, by employee or job in the order of the request, and then by day.
+	Shifts        *ShiftList `protobuf:"bytes,1,opt,name=shifts,proto3" json:"shifts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -838,8 +867,9 @@ func (x *CreatedShifts) GetShifts() *ShiftList {
 }
 
 type MultiReadShiftsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *ReadShiftsWhere       `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the shifts.
+	Where         *ReadShiftsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -882,8 +912,10 @@ func (x *MultiReadShiftsRequest) GetWhere() *ReadShiftsWhere {
 }
 
 type ReadShiftsWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ShiftIds      []int64                `protobuf:"varint,1,rep,packed,name=shift_ids,json=shiftIds,proto3" json:"shift_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the shifts. The response has the shifts in this order; unknown ids fail
+	// with the status 207.
+	ShiftIds      []int64 `protobuf:"varint,1,rep,packed,name=shift_ids,json=shiftIds,proto3" json:"shift_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -926,8 +958,9 @@ func (x *ReadShiftsWhere) GetShiftIds() []int64 {
 }
 
 type MultiDeleteShiftsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *DeleteShiftsWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the shifts.
+	Where         *DeleteShiftsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -970,8 +1003,9 @@ func (x *MultiDeleteShiftsRequest) GetWhere() *DeleteShiftsWhere {
 }
 
 type DeleteShiftsWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ShiftIds      []int64                `protobuf:"varint,1,rep,packed,name=shift_ids,json=shiftIds,proto3" json:"shift_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the shifts to delete.
+	ShiftIds      []int64 `protobuf:"varint,1,rep,packed,name=shift_ids,json=shiftIds,proto3" json:"shift_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1013,6 +1047,7 @@ func (x *DeleteShiftsWhere) GetShiftIds() []int64 {
 	return nil
 }
 
+// ShiftList is a list of shifts.
 type ShiftList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Shifts        []*Shift               `protobuf:"bytes,1,rep,name=shifts,proto3" json:"shifts,omitempty"`
@@ -1070,48 +1105,78 @@ func (x *ShiftList) GetFailure() *v1.ErrorBody {
 // starts.
 type Shift struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The employee; absent if the shift is an open shift.
-	Employee      *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDateTime string  `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string  `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Label         string  `protobuf:"bytes,5,opt,name=label,proto3" json:"label,omitempty"`
+	// The id, given by the server; generated shifts have one too. In requests, it names the
+	// shift to change, and is ignored if a shift is created.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee; absent if the shift is an open shift. If a request changes a shift and
+	// names no employee, the shift keeps its employee.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The start, included. A time that a clock change skips moves forward.
+	StartDateTime string `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, not included. By default, it is at most 24 hours after the start.
+	EndDateTime string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// A short text for users, such as the name of the shift. Generated shifts have the
+	// label of their shift template.
+	Label string `protobuf:"bytes,5,opt,name=label,proto3" json:"label,omitempty"`
 	// Read only: whether a pattern generated the shift and it was not changed since.
 	Generated *bool `protobuf:"varint,6,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
-	// Read only.
-	Open   *bool `protobuf:"varint,7,opt,name=open,proto3,oneof" json:"open,omitempty"`
+	// Read only: whether the shift has no employee.
+	Open *bool `protobuf:"varint,7,opt,name=open,proto3,oneof" json:"open,omitempty"`
+	// Whether the day of the shift is locked, or the stored value is true. The value of a
+	// request is stored; it does not protect the shift against changes.
 	Locked *bool `protobuf:"varint,8,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	// Stored and returned, without an effect. The default is false; generated shifts have
+	// false.
 	Posted *bool `protobuf:"varint,9,opt,name=posted,proto3,oneof" json:"posted,omitempty"`
-	// The version for optimistic locking. A stale version is refused with 409.
-	Version             *int64          `protobuf:"varint,10,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	Relations           []*Relation     `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
-	Segments            []*ShiftSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
-	Position            *v1.Ref         `protobuf:"bytes,14,opt,name=position,proto3" json:"position,omitempty"`
-	PositionId          *int64          `protobuf:"varint,15,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
-	UserEnteredPosition *bool           `protobuf:"varint,16,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
-	// Read only.
-	OnCall                    *bool `protobuf:"varint,17,opt,name=on_call,json=onCall,proto3,oneof" json:"on_call,omitempty"`
-	OncallShift               *bool `protobuf:"varint,18,opt,name=oncall_shift,json=oncallShift,proto3,oneof" json:"oncall_shift,omitempty"`
-	SelfServiced              *bool `protobuf:"varint,19,opt,name=self_serviced,json=selfServiced,proto3,oneof" json:"self_serviced,omitempty"`
-	PostedNotified            *bool `protobuf:"varint,20,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
+	// The version for optimistic locking, which increases with every change. If a request
+	// has a version, a stale one is refused with 409.
+	Version *int64 `protobuf:"varint,10,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The origins of the shift. A changed shift no longer has the relations to its pattern.
+	Relations []*Relation `protobuf:"bytes,11,rep,name=relations,proto3" json:"relations,omitempty"`
+	// The parts of the shift, by start. They lie inside the shift and do not overlap. The
+	// default is one regular segment that fills the shift.
+	Segments []*ShiftSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
+	// The position of the employee, by the path of its job. Without a value, responses show
+	// the primary job of the employee on the day of the shift.
+	Position *v1.Ref `protobuf:"bytes,14,opt,name=position,proto3" json:"position,omitempty"`
+	// Stored and returned, without an effect.
+	PositionId *int64 `protobuf:"varint,15,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
+	// Whether the position is stored even if it is the primary job. The default is false:
+	// the shift then follows changes of the primary job.
+	UserEnteredPosition *bool `protobuf:"varint,16,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
+	// Read only: always false. Schedule tags with a segment of the type ON_CALL_SHIFT put
+	// employees on call.
+	OnCall *bool `protobuf:"varint,17,opt,name=on_call,json=onCall,proto3,oneof" json:"on_call,omitempty"`
+	// Stored and returned, without an effect.
+	OncallShift *bool `protobuf:"varint,18,opt,name=oncall_shift,json=oncallShift,proto3,oneof" json:"oncall_shift,omitempty"`
+	// Stored and returned, without an effect. The default is false.
+	SelfServiced *bool `protobuf:"varint,19,opt,name=self_serviced,json=selfServiced,proto3,oneof" json:"self_serviced,omitempty"`
+	// Stored and returned, without an effect. The default is false.
+	PostedNotified *bool `protobuf:"varint,20,opt,name=posted_notified,json=postedNotified,proto3,oneof" json:"posted_notified,omitempty"`
+	// Stored and returned, without an effect. The default is false.
 	PostedNotificationPending *bool `protobuf:"varint,21,opt,name=posted_notification_pending,json=postedNotificationPending,proto3,oneof" json:"posted_notification_pending,omitempty"`
-	// Read only.
+	// Read only: always false, because deleted shifts are not returned.
 	Deleted *bool `protobuf:"varint,22,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
 	// Read only: the time of the last change of the shift, in UTC. Absent for generated
 	// shifts, which have no such time.
 	ModifiedDateTime string `protobuf:"bytes,23,opt,name=modified_date_time,json=modifiedDateTime,proto3" json:"modified_date_time,omitempty"`
-	// The id of the employee, used if employee is absent.
+	// The id of the employee, used if employee is absent. Only in requests.
 	EmployeeId *int64 `protobuf:"varint,24,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	// The default for segments without these properties. Not returned in responses.
+	// The job, the work rule and the transfer string of all segments that have none
+	// themselves, except breaks. Only in requests.
 	Transfer *ShiftTransfer `protobuf:"bytes,25,opt,name=transfer,proto3" json:"transfer,omitempty"`
-	// The next five properties are accepted and ignored, because clients send shifts back
-	// as timecards return them. Not returned in responses.
-	ApplyDate       string `protobuf:"bytes,26,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	EventDate       string `protobuf:"bytes,27,opt,name=event_date,json=eventDate,proto3" json:"event_date,omitempty"`
-	ElementId       *int64 `protobuf:"varint,28,opt,name=element_id,json=elementId,proto3,oneof" json:"element_id,omitempty"`
-	ElementType     string `protobuf:"bytes,29,opt,name=element_type,json=elementType,proto3" json:"element_type,omitempty"`
+	// Has no effect. Clients send it because timecards return it. Never in responses.
+	ApplyDate string `protobuf:"bytes,26,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	// Has no effect. Clients send it because timecards return it. Never in responses.
+	EventDate string `protobuf:"bytes,27,opt,name=event_date,json=eventDate,proto3" json:"event_date,omitempty"`
+	// Has no effect. Clients send it because timecards return it. Never in responses.
+	ElementId *int64 `protobuf:"varint,28,opt,name=element_id,json=elementId,proto3,oneof" json:"element_id,omitempty"`
+	// Has no effect. Clients send it because timecards return it. Never in responses.
+	ElementType string `protobuf:"bytes,29,opt,name=element_type,json=elementType,proto3" json:"element_type,omitempty"`
+	// Has no effect. Clients send it because timecards return it. Never in responses.
 	DataElementType string `protobuf:"bytes,30,opt,name=data_element_type,json=dataElementType,proto3" json:"data_element_type,omitempty"`
-	// Always present in responses.
+	// Comments with notes, stored as they were sent. Always present in responses, also if
+	// the list is empty.
 	CommentNotes *CommentNoteList `protobuf:"bytes,31,opt,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
 	// Read only: the violations of schedule rules that a write of this shift added or made
 	// worse, with a severity below Error. Present in the response of the write, and absent
@@ -1369,18 +1434,22 @@ func (x *Shift) GetRuleViolations() []*ScheduleRuleViolation {
 	return nil
 }
 
-// ShiftTransfer is a job or cost center other than the usual one.
+// ShiftTransfer is a job, a work rule or other accounting that differs from the usual
+// one.
 type ShiftTransfer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of a location that is a job.
-	OrgJobId       *int64 `protobuf:"varint,1,opt,name=org_job_id,json=orgJobId,proto3,oneof" json:"org_job_id,omitempty"`
-	WorkRuleId     *int64 `protobuf:"varint,2,opt,name=work_rule_id,json=workRuleId,proto3,oneof" json:"work_rule_id,omitempty"`
+	OrgJobId *int64 `protobuf:"varint,1,opt,name=org_job_id,json=orgJobId,proto3,oneof" json:"org_job_id,omitempty"`
+	// The id of a work rule. Shifts only store it.
+	WorkRuleId *int64 `protobuf:"varint,2,opt,name=work_rule_id,json=workRuleId,proto3,oneof" json:"work_rule_id,omitempty"`
+	// "job;work rule;cost center;labor categories;". Shifts only store it.
 	TransferString string `protobuf:"bytes,3,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	// The remaining properties are accepted and ignored, because the product has no labor
-	// accounts.
-	LaborAccountId  *int64 `protobuf:"varint,4,opt,name=labor_account_id,json=laborAccountId,proto3,oneof" json:"labor_account_id,omitempty"`
-	Editable        *bool  `protobuf:"varint,5,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
-	SystemGenerated *bool  `protobuf:"varint,6,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
+	// Has no effect.
+	LaborAccountId *int64 `protobuf:"varint,4,opt,name=labor_account_id,json=laborAccountId,proto3,oneof" json:"labor_account_id,omitempty"`
+	// Has no effect.
+	Editable *bool `protobuf:"varint,5,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
+	// Has no effect.
+	SystemGenerated *bool `protobuf:"varint,6,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1460,14 +1529,22 @@ func (x *ShiftTransfer) GetSystemGenerated() bool {
 // Relation is the origin of an entry of the schedule.
 type Relation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// FROM_GROUPITEM_TO_ITEM for an entry inherited from an employment term.
-	Type         string  `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
-	RelationType string  `protobuf:"bytes,2,opt,name=relation_type,json=relationType,proto3" json:"relation_type,omitempty"`
-	Active       *bool   `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	From         *v1.Ref `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
+	// The kind of origin. FROM_PATTERNITEM_TO_ITEM: a pattern of the employee generated the
+	// entry. FROM_GROUPITEM_TO_ITEM: the pattern belongs to an employment term.
+	// FROM_SHIFTTEMPLATE_TO_SHIFT: the shift was created from a shift template. Other types
+	// that clients send are stored.
+	Type string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	// The same as type in relations that the server makes; otherwise as it was sent.
+	RelationType string `protobuf:"bytes,2,opt,name=relation_type,json=relationType,proto3" json:"relation_type,omitempty"`
+	// Always true in relations that the server makes; otherwise as it was sent.
+	Active *bool `protobuf:"varint,3,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	// The origin: the assignment of the pattern, by its id and the name of the pattern, or
+	// the shift template.
+	From *v1.Ref `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
 	// The entry itself, unless the request names another one.
-	TargetRef     *v1.Ref `protobuf:"bytes,5,opt,name=target_ref,json=targetRef,proto3" json:"target_ref,omitempty"`
-	TargetVersion *int64  `protobuf:"varint,6,opt,name=target_version,json=targetVersion,proto3,oneof" json:"target_version,omitempty"`
+	TargetRef *v1.Ref `protobuf:"bytes,5,opt,name=target_ref,json=targetRef,proto3" json:"target_ref,omitempty"`
+	// Stored and returned, without an effect.
+	TargetVersion *int64 `protobuf:"varint,6,opt,name=target_version,json=targetVersion,proto3,oneof" json:"target_version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1544,39 +1621,79 @@ func (x *Relation) GetTargetVersion() int64 {
 	return 0
 }
 
+// ShiftSegment is a part of a shift: work on one job, or a break.
 type ShiftSegment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	StartDateTime string                 `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	// REGULAR_SEGMENT, BREAK_SEGMENT or TRANSFER_SEGMENT.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. If a changed shift names one of its segments by id, the
+	// segment keeps the id; other segments get new ids.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The start, included. It is not before the start of the shift.
+	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, not included. It is not after the end of the shift.
+	EndDateTime string `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The type: 1 (REGULAR_SEGMENT), 2 (BREAK_SEGMENT) or 3 (TRANSFER_SEGMENT). The default
+	// is the value of type.
 	SegmentTypeRef *v1.Ref `protobuf:"bytes,4,opt,name=segment_type_ref,json=segmentTypeRef,proto3" json:"segment_type_ref,omitempty"`
-	// The same as segmentTypeRef.qualifier.
-	Type                       string             `protobuf:"bytes,5,opt,name=type,proto3" json:"type,omitempty"`
-	OrgJobRef                  *v1.Ref            `protobuf:"bytes,6,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
-	WorkruleRef                *v1.Ref            `protobuf:"bytes,7,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
-	CostCenter                 *CostCenterEntry   `protobuf:"bytes,8,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
-	LaborCategories            *LaborCategories   `protobuf:"bytes,9,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
-	TransferString             string             `protobuf:"bytes,10,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	TransferOrgJob             *bool              `protobuf:"varint,11,opt,name=transfer_org_job,json=transferOrgJob,proto3,oneof" json:"transfer_org_job,omitempty"`
-	TransferWorkrule           *bool              `protobuf:"varint,12,opt,name=transfer_workrule,json=transferWorkrule,proto3,oneof" json:"transfer_workrule,omitempty"`
-	TransferCostCenter         *bool              `protobuf:"varint,13,opt,name=transfer_cost_center,json=transferCostCenter,proto3,oneof" json:"transfer_cost_center,omitempty"`
-	TransferLaborCategories    *bool              `protobuf:"varint,14,opt,name=transfer_labor_categories,json=transferLaborCategories,proto3,oneof" json:"transfer_labor_categories,omitempty"`
-	UserEnteredOrgJob          *bool              `protobuf:"varint,15,opt,name=user_entered_org_job,json=userEnteredOrgJob,proto3,oneof" json:"user_entered_org_job,omitempty"`
-	UserEnteredWorkrule        *bool              `protobuf:"varint,16,opt,name=user_entered_workrule,json=userEnteredWorkrule,proto3,oneof" json:"user_entered_workrule,omitempty"`
-	UserEnteredCostCenter      *bool              `protobuf:"varint,17,opt,name=user_entered_cost_center,json=userEnteredCostCenter,proto3,oneof" json:"user_entered_cost_center,omitempty"`
-	UserEnteredLaborCategories *bool              `protobuf:"varint,18,opt,name=user_entered_labor_categories,json=userEnteredLaborCategories,proto3,oneof" json:"user_entered_labor_categories,omitempty"`
-	PrimaryOrgJobRef           *v1.Ref            `protobuf:"bytes,19,opt,name=primary_org_job_ref,json=primaryOrgJobRef,proto3" json:"primary_org_job_ref,omitempty"`
-	PrimaryWorkruleRef         *v1.Ref            `protobuf:"bytes,20,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
-	PrimaryCostCenter          *CostCenterEntry   `protobuf:"bytes,21,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
-	PrimaryLaborCategories     *LaborCategories   `protobuf:"bytes,22,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
-	SkillCertProfileRefs       []*v1.Ref          `protobuf:"bytes,23,rep,name=skill_cert_profile_refs,json=skillCertProfileRefs,proto3" json:"skill_cert_profile_refs,omitempty"`
-	SegmentTags                []*SegmentTag      `protobuf:"bytes,24,rep,name=segment_tags,json=segmentTags,proto3" json:"segment_tags,omitempty"`
-	CoverageSpans              []*structpb.Struct `protobuf:"bytes,25,rep,name=coverage_spans,json=coverageSpans,proto3" json:"coverage_spans,omitempty"`
-	OrgJobProperties           *structpb.Struct   `protobuf:"bytes,26,opt,name=org_job_properties,json=orgJobProperties,proto3" json:"org_job_properties,omitempty"`
-	ShiftSegmentDetailTypeId   *int64             `protobuf:"varint,27,opt,name=shift_segment_detail_type_id,json=shiftSegmentDetailTypeId,proto3,oneof" json:"shift_segment_detail_type_id,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	// The same as segmentTypeRef.qualifier. In requests, segmentTypeRef has precedence. The
+	// default is REGULAR_SEGMENT.
+	Type string `protobuf:"bytes,5,opt,name=type,proto3" json:"type,omitempty"`
+	// The job, by id or full path. Without a value, responses show the primary job of the
+	// employee on the day of the shift.
+	OrgJobRef *v1.Ref `protobuf:"bytes,6,opt,name=org_job_ref,json=orgJobRef,proto3" json:"org_job_ref,omitempty"`
+	// The work rule, stored as it was sent. A work rule that a shift names cannot be
+	// deleted; it has no other effect.
+	WorkruleRef *v1.Ref `protobuf:"bytes,7,opt,name=workrule_ref,json=workruleRef,proto3" json:"workrule_ref,omitempty"`
+	// Stored and returned, without an effect.
+	CostCenter *CostCenterEntry `protobuf:"bytes,8,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	LaborCategories *LaborCategories `protobuf:"bytes,9,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
+	// "job;work rule;cost center;labor categories;". Stored and returned. A work rule that
+	// it names cannot be deleted; it has no other effect.
+	TransferString string `protobuf:"bytes,10,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	// Read only: whether orgJobRef is another job than the primary job of the employee.
+	TransferOrgJob *bool `protobuf:"varint,11,opt,name=transfer_org_job,json=transferOrgJob,proto3,oneof" json:"transfer_org_job,omitempty"`
+	// Stored and returned, without an effect. The default is false.
+	TransferWorkrule *bool `protobuf:"varint,12,opt,name=transfer_workrule,json=transferWorkrule,proto3,oneof" json:"transfer_workrule,omitempty"`
+	// Stored and returned, without an effect. The default is false.
+	TransferCostCenter *bool `protobuf:"varint,13,opt,name=transfer_cost_center,json=transferCostCenter,proto3,oneof" json:"transfer_cost_center,omitempty"`
+	// Stored and returned, without an effect. The default is false.
+	TransferLaborCategories *bool `protobuf:"varint,14,opt,name=transfer_labor_categories,json=transferLaborCategories,proto3,oneof" json:"transfer_labor_categories,omitempty"`
+	// Whether orgJobRef was entered for the segment. If a request has false and the primary
+	// job of the employee, the job is not stored, so that the segment follows changes of
+	// the primary job. The default is whether the segment has an orgJobRef.
+	UserEnteredOrgJob *bool `protobuf:"varint,15,opt,name=user_entered_org_job,json=userEnteredOrgJob,proto3,oneof" json:"user_entered_org_job,omitempty"`
+	// Stored and returned, without an effect. The default is whether the segment has a
+	// workruleRef.
+	UserEnteredWorkrule *bool `protobuf:"varint,16,opt,name=user_entered_workrule,json=userEnteredWorkrule,proto3,oneof" json:"user_entered_workrule,omitempty"`
+	// Stored and returned, without an effect. The default is whether the segment has a
+	// costCenter.
+	UserEnteredCostCenter *bool `protobuf:"varint,17,opt,name=user_entered_cost_center,json=userEnteredCostCenter,proto3,oneof" json:"user_entered_cost_center,omitempty"`
+	// Stored and returned, without an effect. The default is whether the segment has
+	// laborCategories.
+	UserEnteredLaborCategories *bool `protobuf:"varint,18,opt,name=user_entered_labor_categories,json=userEnteredLaborCategories,proto3,oneof" json:"user_entered_labor_categories,omitempty"`
+	// Read only: the primary job of the employee on the day of the shift; absent if there
+	// is none.
+	PrimaryOrgJobRef *v1.Ref `protobuf:"bytes,19,opt,name=primary_org_job_ref,json=primaryOrgJobRef,proto3" json:"primary_org_job_ref,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryWorkruleRef *v1.Ref `protobuf:"bytes,20,opt,name=primary_workrule_ref,json=primaryWorkruleRef,proto3" json:"primary_workrule_ref,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryCostCenter *CostCenterEntry `protobuf:"bytes,21,opt,name=primary_cost_center,json=primaryCostCenter,proto3" json:"primary_cost_center,omitempty"`
+	// Stored and returned, without an effect.
+	PrimaryLaborCategories *LaborCategories `protobuf:"bytes,22,opt,name=primary_labor_categories,json=primaryLaborCategories,proto3" json:"primary_labor_categories,omitempty"`
+	// The profiles of skills and certifications that the work needs. Stored and returned,
+	// without an effect.
+	SkillCertProfileRefs []*v1.Ref `protobuf:"bytes,23,rep,name=skill_cert_profile_refs,json=skillCertProfileRefs,proto3" json:"skill_cert_profile_refs,omitempty"`
+	// The tags of the segment. Stored and returned, without an effect.
+	SegmentTags []*SegmentTag `protobuf:"bytes,24,rep,name=segment_tags,json=segmentTags,proto3" json:"segment_tags,omitempty"`
+	// Stored and returned, without an effect. The product does not calculate coverage from
+	// shifts.
+	CoverageSpans []*structpb.Struct `protobuf:"bytes,25,rep,name=coverage_spans,json=coverageSpans,proto3" json:"coverage_spans,omitempty"`
+	// Stored and returned, without an effect.
+	OrgJobProperties *structpb.Struct `protobuf:"bytes,26,opt,name=org_job_properties,json=orgJobProperties,proto3" json:"org_job_properties,omitempty"`
+	// Stored and returned, without an effect.
+	ShiftSegmentDetailTypeId *int64 `protobuf:"varint,27,opt,name=shift_segment_detail_type_id,json=shiftSegmentDetailTypeId,proto3,oneof" json:"shift_segment_detail_type_id,omitempty"`
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
 }
 
 func (x *ShiftSegment) Reset() {
@@ -1798,12 +1915,18 @@ func (x *ShiftSegment) GetShiftSegmentDetailTypeId() int64 {
 	return 0
 }
 
+// SegmentTag is a tag of a segment of a shift.
 type SegmentTag struct {
-	state                    protoimpl.MessageState `protogen:"open.v1"`
-	Id                       *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Color                    string                 `protobuf:"bytes,2,opt,name=color,proto3" json:"color,omitempty"`
-	TagDefinitionRef         *v1.Ref                `protobuf:"bytes,3,opt,name=tag_definition_ref,json=tagDefinitionRef,proto3" json:"tag_definition_ref,omitempty"`
-	ShiftSegmentTagIconClass string                 `protobuf:"bytes,4,opt,name=shift_segment_tag_icon_class,json=shiftSegmentTagIconClass,proto3" json:"shift_segment_tag_icon_class,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, as it was sent. The server gives none.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The color, as it was sent.
+	Color string `protobuf:"bytes,2,opt,name=color,proto3" json:"color,omitempty"`
+	// The tag definition, by id or name; responses show its present name. A definition that
+	// a tag names cannot be deleted.
+	TagDefinitionRef *v1.Ref `protobuf:"bytes,3,opt,name=tag_definition_ref,json=tagDefinitionRef,proto3" json:"tag_definition_ref,omitempty"`
+	// Stored and returned, without an effect.
+	ShiftSegmentTagIconClass string `protobuf:"bytes,4,opt,name=shift_segment_tag_icon_class,json=shiftSegmentTagIconClass,proto3" json:"shift_segment_tag_icon_class,omitempty"`
 	unknownFields            protoimpl.UnknownFields
 	sizeCache                protoimpl.SizeCache
 }
@@ -1896,53 +2019,53 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"\x18ApplyCreateShiftsRequest\x12U\n" +
 	"\rfor_employees\x18\x01 \x01(\v20.rotaloom.scheduling.v1.CreateShiftsForEmployeesR\fforEmployees\x12j\n" +
 	"\x19from_pattern_for_employee\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.CreateShiftsFromPatternR\x16fromPatternForEmployee\x12f\n" +
-	"\x14from_pattern_for_job\x18\x03 \x01(\v25.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobR\x11fromPatternForJob:+\xa2\xbb\x18'\x1a%\b\xe8\a\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\"\x93\x01\n" +
-	"\x18CreateShiftsForEmployees\x126\n" +
-	"\x02do\x18\x01 \x01(\v2&.rotaloom.scheduling.v1.CreateShiftsDoR\x02do\x12?\n" +
-	"\x05where\x18\x02 \x01(\v2).rotaloom.scheduling.v1.CreateShiftsWhereR\x05where\"E\n" +
-	"\x0eCreateShiftsDo\x123\n" +
-	"\x05shift\x18\x01 \x01(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x05shift\"\xb3\x01\n" +
+	"\x14from_pattern_for_job\x18\x03 \x01(\v25.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobR\x11fromPatternForJob:+\xa2\xbb\x18'\x1a%\b\xe8\a\x12\tWFP-90001\x18\x9d\x03J\x10employees * daysX\x01\"\xa3\x01\n" +
+	"\x18CreateShiftsForEmployees\x12>\n" +
+	"\x02do\x18\x01 \x01(\v2&.rotaloom.scheduling.v1.CreateShiftsDoB\x06\xa2\xbb\x18\x02h\x01R\x02do\x12G\n" +
+	"\x05where\x18\x02 \x01(\v2).rotaloom.scheduling.v1.CreateShiftsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"M\n" +
+	"\x0eCreateShiftsDo\x12;\n" +
+	"\x05shift\x18\x01 \x01(\v2\x1d.rotaloom.scheduling.v1.ShiftB\x06\xa2\xbb\x18\x02h\x01R\x05shift\"\xbb\x01\n" +
 	"\x11CreateShiftsWhere\x12S\n" +
-	"\x04days\x18\x01 \x01(\x05B:\xa2\xbb\x186*4\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\tAPI-10001*\x1e{name} must be greater than 0.H\x00R\x04days\x88\x01\x01\x12@\n" +
-	"\remployee_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefsB\a\n" +
-	"\x05_days\"\xa8\x01\n" +
-	"\x17CreateShiftsFromPattern\x12A\n" +
-	"\x02do\x18\x01 \x01(\v21.rotaloom.scheduling.v1.CreateShiftsFromPatternDoR\x02do\x12J\n" +
-	"\x05where\x18\x02 \x01(\v24.rotaloom.scheduling.v1.CreateShiftsFromPatternWhereR\x05where\"5\n" +
-	"\x19CreateShiftsFromPatternDo\x12\x18\n" +
-	"\apattern\x18\x01 \x01(\tR\apattern\"\x87\x01\n" +
-	"\x1cCreateShiftsFromPatternWhere\x12@\n" +
-	"\remployee_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefs\x12%\n" +
+	"\x04days\x18\x01 \x01(\x05B:\xa2\xbb\x186*4\t\x00\x00\x00\x00\x00\x00\xf0?\x1a\tAPI-10001*\x1e{name} must be greater than 0.H\x00R\x04days\x88\x01\x01\x12H\n" +
+	"\remployee_refs\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x06\xa2\xbb\x18\x02h\x01R\femployeeRefsB\a\n" +
+	"\x05_days\"\xb8\x01\n" +
+	"\x17CreateShiftsFromPattern\x12I\n" +
+	"\x02do\x18\x01 \x01(\v21.rotaloom.scheduling.v1.CreateShiftsFromPatternDoB\x06\xa2\xbb\x18\x02h\x01R\x02do\x12R\n" +
+	"\x05where\x18\x02 \x01(\v24.rotaloom.scheduling.v1.CreateShiftsFromPatternWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"=\n" +
+	"\x19CreateShiftsFromPatternDo\x12 \n" +
+	"\apattern\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\apattern\"\x91\x01\n" +
+	"\x1cCreateShiftsFromPatternWhere\x12H\n" +
+	"\remployee_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x06\xa2\xbb\x18\x02h\x01R\femployeeRefs\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\"\xb4\x01\n" +
-	"\x1dCreateShiftsFromPatternForJob\x12A\n" +
-	"\x02do\x18\x01 \x01(\v21.rotaloom.scheduling.v1.CreateShiftsFromPatternDoR\x02do\x12P\n" +
-	"\x05where\x18\x02 \x01(\v2:.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhereR\x05where\"\x83\x01\n" +
-	"\"CreateShiftsFromPatternForJobWhere\x126\n" +
-	"\bjob_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\ajobRefs\x12%\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\"\xc4\x01\n" +
+	"\x1dCreateShiftsFromPatternForJob\x12I\n" +
+	"\x02do\x18\x01 \x01(\v21.rotaloom.scheduling.v1.CreateShiftsFromPatternDoB\x06\xa2\xbb\x18\x02h\x01R\x02do\x12X\n" +
+	"\x05where\x18\x02 \x01(\v2:.rotaloom.scheduling.v1.CreateShiftsFromPatternForJobWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x8d\x01\n" +
+	"\"CreateShiftsFromPatternForJobWhere\x12>\n" +
+	"\bjob_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\x06\xa2\xbb\x18\x02h\x01R\ajobRefs\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\"J\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\"J\n" +
 	"\rCreatedShifts\x129\n" +
-	"\x06shifts\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.ShiftListR\x06shifts\"W\n" +
-	"\x16MultiReadShiftsRequest\x12=\n" +
-	"\x05where\x18\x01 \x01(\v2'.rotaloom.scheduling.v1.ReadShiftsWhereR\x05where\"Q\n" +
-	"\x0fReadShiftsWhere\x12>\n" +
-	"\tshift_ids\x18\x01 \x03(\x03B!\xa2\xbb\x18\x1d\n" +
-	"\x1b\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\x06shiftsR\bshiftIds\"[\n" +
-	"\x18MultiDeleteShiftsRequest\x12?\n" +
-	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.DeleteShiftsWhereR\x05where\"S\n" +
-	"\x11DeleteShiftsWhere\x12>\n" +
-	"\tshift_ids\x18\x01 \x03(\x03B!\xa2\xbb\x18\x1d\n" +
-	"\x1b\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x06shiftsR\bshiftIds\"\x92\x01\n" +
+	"\x06shifts\x18\x01 \x01(\v2!.rotaloom.scheduling.v1.ShiftListR\x06shifts\"_\n" +
+	"\x16MultiReadShiftsRequest\x12E\n" +
+	"\x05where\x18\x01 \x01(\v2'.rotaloom.scheduling.v1.ReadShiftsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"S\n" +
+	"\x0fReadShiftsWhere\x12@\n" +
+	"\tshift_ids\x18\x01 \x03(\x03B#\xa2\xbb\x18\x1f\n" +
+	"\x1b\b\xf4\x03\x12\tWFP-90003\x18\x9d\x03 \x01J\x06shiftsh\x01R\bshiftIds\"c\n" +
+	"\x18MultiDeleteShiftsRequest\x12G\n" +
+	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.DeleteShiftsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"U\n" +
+	"\x11DeleteShiftsWhere\x12@\n" +
+	"\tshift_ids\x18\x01 \x03(\x03B#\xa2\xbb\x18\x1f\n" +
+	"\x1b\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x06shiftsh\x01R\bshiftIds\"\x92\x01\n" +
 	"\tShiftList\x125\n" +
 	"\x06shifts\x18\x01 \x03(\v2\x1d.rotaloom.scheduling.v1.ShiftR\x06shifts\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x15\xa2\xbb\x18\x11\n" +
-	"\x06shifts\x12\afailure\"\xf4\f\n" +
+	"\x06shifts\x12\afailure\"\xf8\f\n" +
 	"\x05Shift\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
-	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12.\n" +
-	"\x0fstart_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12\x14\n" +
+	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x120\n" +
+	"\x0fstart_date_time\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\rstartDateTime\x12,\n" +
+	"\rend_date_time\x18\x04 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\vendDateTime\x12\x14\n" +
 	"\x05label\x18\x05 \x01(\tR\x05label\x12!\n" +
 	"\tgenerated\x18\x06 \x01(\bH\x01R\tgenerated\x88\x01\x01\x12\x17\n" +
 	"\x04open\x18\a \x01(\bH\x02R\x04open\x88\x01\x01\x12\x1b\n" +
@@ -2020,13 +2143,13 @@ const file_rotaloom_scheduling_v1_shift_proto_rawDesc = "" +
 	"target_ref\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\ttargetRef\x12*\n" +
 	"\x0etarget_version\x18\x06 \x01(\x03H\x01R\rtargetVersion\x88\x01\x01B\t\n" +
 	"\a_activeB\x11\n" +
-	"\x0f_target_version\"\xa1\x0f\n" +
+	"\x0f_target_version\"\xdd\x0f\n" +
 	"\fShiftSegment\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12.\n" +
-	"\x0fstart_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12T\n" +
-	"\x10segment_type_ref\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefB\x11\xa2\xbb\x18\r\"\vsegmentTypeR\x0esegmentTypeRef\x12\x12\n" +
-	"\x04type\x18\x05 \x01(\tR\x04type\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x120\n" +
+	"\x0fstart_date_time\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\rstartDateTime\x12,\n" +
+	"\rend_date_time\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\vendDateTime\x12T\n" +
+	"\x10segment_type_ref\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefB\x11\xa2\xbb\x18\r\"\vsegmentTypeR\x0esegmentTypeRef\x12J\n" +
+	"\x04type\x18\x05 \x01(\tB6\xa2\xbb\x182b\x0fREGULAR_SEGMENTb\rBREAK_SEGMENTb\x10TRANSFER_SEGMENTR\x04type\x127\n" +
 	"\vorg_job_ref\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\torgJobRef\x12:\n" +
 	"\fworkrule_ref\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\vworkruleRef\x12H\n" +
 	"\vcost_center\x18\b \x01(\v2'.rotaloom.scheduling.v1.CostCenterEntryR\n" +

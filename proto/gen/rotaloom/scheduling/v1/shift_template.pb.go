@@ -28,9 +28,12 @@ const (
 )
 
 type MultiUpdateShiftTemplatesRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *ShiftTemplateList     `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The new states of the shift templates.
+	Body *ShiftTemplateList `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid shift templates are replaced if others fail; the status is then
+	// 207. The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -80,7 +83,8 @@ func (x *MultiUpdateShiftTemplatesRequest) GetPartialSuccess() bool {
 }
 
 type MultiDeleteShiftTemplatesRequest struct {
-	state         protoimpl.MessageState     `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the shift templates.
 	Where         *DeleteShiftTemplatesWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -123,8 +127,10 @@ func (x *MultiDeleteShiftTemplatesRequest) GetWhere() *DeleteShiftTemplatesWhere
 	return nil
 }
 
+// DeleteShiftTemplatesWhere selects the shift templates to delete.
 type DeleteShiftTemplatesWhere struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift templates.
 	Refs          *DeleteShiftTemplateRefs `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -167,9 +173,11 @@ func (x *DeleteShiftTemplatesWhere) GetRefs() *DeleteShiftTemplateRefs {
 	return nil
 }
 
+// DeleteShiftTemplateRefs names the shift templates to delete.
 type DeleteShiftTemplateRefs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TemplateRefs  *v1.RefList            `protobuf:"bytes,1,opt,name=template_refs,json=templateRefs,proto3" json:"template_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift templates, by ids or names. At least one.
+	TemplateRefs  *v1.RefList `protobuf:"bytes,1,opt,name=template_refs,json=templateRefs,proto3" json:"template_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -212,7 +220,8 @@ func (x *DeleteShiftTemplateRefs) GetTemplateRefs() *v1.RefList {
 }
 
 type ApplyReadShiftTemplatesRequest struct {
-	state         protoimpl.MessageState        `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift template to compare with.
 	Where         *ApplyReadShiftTemplatesWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -255,8 +264,10 @@ func (x *ApplyReadShiftTemplatesRequest) GetWhere() *ApplyReadShiftTemplatesWher
 	return nil
 }
 
+// ApplyReadShiftTemplatesWhere holds the shift template to compare with.
 type ApplyReadShiftTemplatesWhere struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift template to compare with.
 	Equivalent    *EquivalentShiftTemplate `protobuf:"bytes,1,opt,name=equivalent,proto3" json:"equivalent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -299,10 +310,11 @@ func (x *ApplyReadShiftTemplatesWhere) GetEquivalent() *EquivalentShiftTemplate 
 	return nil
 }
 
+// EquivalentShiftTemplate holds the shift template to compare with.
 type EquivalentShiftTemplate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its name is used for a created template. If it has no name, the name is made of its
-	// times.
+	// The shift template to compare with. Its name is used for a created template. If it
+	// has no name, the name is made of its times.
 	ShiftTemplate *ShiftTemplate `protobuf:"bytes,1,opt,name=shift_template,json=shiftTemplate,proto3" json:"shift_template,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -346,8 +358,9 @@ func (x *EquivalentShiftTemplate) GetShiftTemplate() *ShiftTemplate {
 }
 
 type GetShiftTemplateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the shift template.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -390,9 +403,11 @@ func (x *GetShiftTemplateRequest) GetId() int64 {
 }
 
 type UpdateShiftTemplateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	ShiftTemplate *ShiftTemplate         `protobuf:"bytes,2,opt,name=shift_template,json=shiftTemplate,proto3" json:"shift_template,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the shift template. An id in the body must be the same.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state. It replaces the shift template as a whole.
+	ShiftTemplate *ShiftTemplate `protobuf:"bytes,2,opt,name=shift_template,json=shiftTemplate,proto3" json:"shift_template,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -443,7 +458,8 @@ func (x *UpdateShiftTemplateRequest) GetShiftTemplate() *ShiftTemplate {
 
 type DeleteShiftTemplateRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the shift template.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the template must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -495,8 +511,9 @@ func (x *DeleteShiftTemplateRequest) GetVersion() int64 {
 }
 
 type ListShiftTemplatesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          *string                `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of one shift template, in any case. An unknown name is refused with 404.
+	Name          *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -539,9 +556,12 @@ func (x *ListShiftTemplatesRequest) GetName() string {
 }
 
 type MultiCreateShiftTemplatesRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *ShiftTemplateList     `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift templates to create. Ids and versions are ignored.
+	Body *ShiftTemplateList `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid shift templates are created if others fail; the status is then 207.
+	// The default is false: all or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -591,8 +611,9 @@ func (x *MultiCreateShiftTemplatesRequest) GetPartialSuccess() bool {
 }
 
 type MultiReadShiftTemplatesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *ShiftTemplateWhere    `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the shift templates. The default is all of them.
+	Where         *ShiftTemplateWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -637,7 +658,8 @@ func (x *MultiReadShiftTemplatesRequest) GetWhere() *ShiftTemplateWhere {
 // ShiftTemplateWhere selects templates by at most one of its criteria.
 type ShiftTemplateWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Refs  *ShiftTemplateRefs     `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
+	// The shift templates, by ids or names. Without any, all are returned.
+	Refs *ShiftTemplateRefs `protobuf:"bytes,1,opt,name=refs,proto3" json:"refs,omitempty"`
 	// The employee who may use the templates; all templates are open to all employees.
 	Employee      *ShiftTemplateEmployee `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -688,9 +710,12 @@ func (x *ShiftTemplateWhere) GetEmployee() *ShiftTemplateEmployee {
 	return nil
 }
 
+// ShiftTemplateEmployee selects the shift templates that an employee may use: all of
+// them.
 type ShiftTemplateEmployee struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRef   *v1.Ref                `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee, by id or person number.
+	EmployeeRef   *v1.Ref `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -732,9 +757,11 @@ func (x *ShiftTemplateEmployee) GetEmployeeRef() *v1.Ref {
 	return nil
 }
 
+// ShiftTemplateRefs names shift templates.
 type ShiftTemplateRefs struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	TemplateRefs  *v1.RefList            `protobuf:"bytes,1,opt,name=template_refs,json=templateRefs,proto3" json:"template_refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The shift templates, by ids or names. The response has them in this order.
+	TemplateRefs  *v1.RefList `protobuf:"bytes,1,opt,name=template_refs,json=templateRefs,proto3" json:"template_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -776,6 +803,7 @@ func (x *ShiftTemplateRefs) GetTemplateRefs() *v1.RefList {
 	return nil
 }
 
+// ShiftTemplateList is a list of shift templates.
 type ShiftTemplateList struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
 	ShiftTemplates []*ShiftTemplate       `protobuf:"bytes,1,rep,name=shift_templates,json=shiftTemplates,proto3" json:"shift_templates,omitempty"`
@@ -832,21 +860,41 @@ func (x *ShiftTemplateList) GetFailure() *v1.ErrorBody {
 // past midnight ends on 1900-01-02.
 type ShiftTemplate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, which is unique in the tenant in any case.
-	Name            string                  `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Label           string                  `protobuf:"bytes,3,opt,name=label,proto3" json:"label,omitempty"`
-	Description     string                  `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	StartDateTime   string                  `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime     string                  `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Locked          *bool                   `protobuf:"varint,7,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
-	Deleted         *bool                   `protobuf:"varint,8,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
-	SystemGenerated *bool                   `protobuf:"varint,9,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
-	Version         string                  `protobuf:"bytes,10,opt,name=version,proto3" json:"version,omitempty"`
-	CommentNotes    []*CommentNote          `protobuf:"bytes,11,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Segments        []*ShiftTemplateSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The id, given by the server; ignored if a shift template is created. In a pattern, a
+	// shift template with only an id or a name stands for the stored one.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, which is unique in the tenant in any case. It is needed for a stored shift
+	// template; in a pattern it may be absent.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The label of the generated shifts, a short text for users.
+	Label string `protobuf:"bytes,3,opt,name=label,proto3" json:"label,omitempty"`
+	// A text for users.
+	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
+	// The start, on the date 1900-01-01. It is needed, except in a pattern that only names
+	// the shift template.
+	StartDateTime string `protobuf:"bytes,5,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, not included, on the date 1900-01-01 or, past midnight, 1900-01-02. By
+	// default, it is at most 24 hours after the start.
+	EndDateTime string `protobuf:"bytes,6,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// Whether the generated shifts have locked true. It does not protect them against
+	// changes. The default is false.
+	Locked *bool `protobuf:"varint,7,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
+	// Read only for stored shift templates: always false. In patterns it is stored and
+	// returned, without an effect.
+	Deleted *bool `protobuf:"varint,8,opt,name=deleted,proto3,oneof" json:"deleted,omitempty"`
+	// Whether the server made the name (apply_read without a name), or the value that was
+	// sent. It has no effect. The default is false.
+	SystemGenerated *bool `protobuf:"varint,9,opt,name=system_generated,json=systemGenerated,proto3,oneof" json:"system_generated,omitempty"`
+	// The version, a number as text, which increases with every change. If a change has a
+	// version, a stale one is refused with 409.
+	Version string `protobuf:"bytes,10,opt,name=version,proto3" json:"version,omitempty"`
+	// The comments of the generated shifts.
+	CommentNotes []*CommentNote `protobuf:"bytes,11,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
+	// The parts of the shift, by start. They lie inside the shift and do not overlap. The
+	// default is one regular segment that fills the shift.
+	Segments      []*ShiftTemplateSegment `protobuf:"bytes,12,rep,name=segments,proto3" json:"segments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ShiftTemplate) Reset() {
@@ -963,22 +1011,37 @@ func (x *ShiftTemplate) GetSegments() []*ShiftTemplateSegment {
 	return nil
 }
 
+// ShiftTemplateSegment is a part of a shift without a date.
 type ShiftTemplateSegment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	OrderNumber   *int32                 `protobuf:"varint,2,opt,name=order_number,json=orderNumber,proto3,oneof" json:"order_number,omitempty"`
-	StartDateTime string                 `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	// REGULAR_SEGMENT, BREAK_SEGMENT or TRANSFER_SEGMENT.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Stored and returned, without an effect.
+	OrderNumber *int32 `protobuf:"varint,2,opt,name=order_number,json=orderNumber,proto3,oneof" json:"order_number,omitempty"`
+	// The start, on the date 1900-01-01 or, past midnight, 1900-01-02.
+	StartDateTime string `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, not included, on the date 1900-01-01 or, past midnight, 1900-01-02.
+	EndDateTime string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The type: 1 (REGULAR_SEGMENT), 2 (BREAK_SEGMENT) or 3 (TRANSFER_SEGMENT). The default
+	// is REGULAR_SEGMENT.
 	SegmentType *v1.Ref `protobuf:"bytes,5,opt,name=segment_type,json=segmentType,proto3" json:"segment_type,omitempty"`
-	// The job, by its full path.
-	OrgNode         *v1.Ref          `protobuf:"bytes,6,opt,name=org_node,json=orgNode,proto3" json:"org_node,omitempty"`
-	WorkRule        *v1.Ref          `protobuf:"bytes,7,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
-	CostCenter      *CostCenterEntry `protobuf:"bytes,8,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// The job, by its full path. Without a job, the generated shifts have the primary job
+	// of the employee.
+	OrgNode *v1.Ref `protobuf:"bytes,6,opt,name=org_node,json=orgNode,proto3" json:"org_node,omitempty"`
+	// The work rule of the generated shifts, where it has no further effect. A work rule
+	// that a shift template names cannot be deleted.
+	WorkRule *v1.Ref `protobuf:"bytes,7,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	// Copied to the generated shifts, where it has no further effect.
+	CostCenter *CostCenterEntry `protobuf:"bytes,8,opt,name=cost_center,json=costCenter,proto3" json:"cost_center,omitempty"`
+	// Copied to the generated shifts, where they have no further effect.
 	LaborCategories *LaborCategories `protobuf:"bytes,9,opt,name=labor_categories,json=laborCategories,proto3" json:"labor_categories,omitempty"`
-	// "job;work rule;cost center;lc1,...,lc6;". All separators must be present.
-	TransferString      string                `protobuf:"bytes,10,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	SegmentScProfiles   []*v1.Ref             `protobuf:"bytes,11,rep,name=segment_sc_profiles,json=segmentSCProfiles,proto3" json:"segment_sc_profiles,omitempty"`
+	// "job;work rule;cost center;lc1,...,lc6;". All separators must be present. Copied to
+	// the generated shifts, where it has no further effect.
+	TransferString string `protobuf:"bytes,10,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	// The profiles of skills and certifications that the work needs. Copied to the
+	// generated shifts, where they have no further effect.
+	SegmentScProfiles []*v1.Ref `protobuf:"bytes,11,rep,name=segment_sc_profiles,json=segmentSCProfiles,proto3" json:"segment_sc_profiles,omitempty"`
+	// The tags of the segments of the generated shifts.
 	SegmentTemplateTags []*SegmentTemplateTag `protobuf:"bytes,12,rep,name=segment_template_tags,json=segmentTemplateTags,proto3" json:"segment_template_tags,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
@@ -1098,11 +1161,16 @@ func (x *ShiftTemplateSegment) GetSegmentTemplateTags() []*SegmentTemplateTag {
 	return nil
 }
 
+// SegmentTemplateTag is a tag of a segment of a shift template.
 type SegmentTemplateTag struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Id               *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Color            string                 `protobuf:"bytes,2,opt,name=color,proto3" json:"color,omitempty"`
-	TagDefinitionRef *v1.Ref                `protobuf:"bytes,3,opt,name=tag_definition_ref,json=tagDefinitionRef,proto3" json:"tag_definition_ref,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, as it was sent. The server gives none.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The color of the tag.
+	Color string `protobuf:"bytes,2,opt,name=color,proto3" json:"color,omitempty"`
+	// The tag definition, by id or name; responses show its present name. A definition that
+	// a tag names cannot be deleted.
+	TagDefinitionRef *v1.Ref `protobuf:"bytes,3,opt,name=tag_definition_ref,json=tagDefinitionRef,proto3" json:"tag_definition_ref,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -1166,22 +1234,22 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	" MultiUpdateShiftTemplatesRequest\x12=\n" +
 	"\x04body\x18\x01 \x01(\v2).rotaloom.scheduling.v1.ShiftTemplateListR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"k\n" +
-	" MultiDeleteShiftTemplatesRequest\x12G\n" +
-	"\x05where\x18\x01 \x01(\v21.rotaloom.scheduling.v1.DeleteShiftTemplatesWhereR\x05where\"`\n" +
-	"\x19DeleteShiftTemplatesWhere\x12C\n" +
-	"\x04refs\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.DeleteShiftTemplateRefsR\x04refs\"\x87\x01\n" +
-	"\x17DeleteShiftTemplateRefs\x12l\n" +
-	"\rtemplate_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
-	"$\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0fshift templatesR\ftemplateRefs\"l\n" +
-	"\x1eApplyReadShiftTemplatesRequest\x12J\n" +
-	"\x05where\x18\x01 \x01(\v24.rotaloom.scheduling.v1.ApplyReadShiftTemplatesWhereR\x05where\"o\n" +
-	"\x1cApplyReadShiftTemplatesWhere\x12O\n" +
+	"\x10_partial_success\"s\n" +
+	" MultiDeleteShiftTemplatesRequest\x12O\n" +
+	"\x05where\x18\x01 \x01(\v21.rotaloom.scheduling.v1.DeleteShiftTemplatesWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"h\n" +
+	"\x19DeleteShiftTemplatesWhere\x12K\n" +
+	"\x04refs\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.DeleteShiftTemplateRefsB\x06\xa2\xbb\x18\x02h\x01R\x04refs\"\x89\x01\n" +
+	"\x17DeleteShiftTemplateRefs\x12n\n" +
+	"\rtemplate_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB,\xa2\xbb\x18(\n" +
+	"$\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x0fshift templatesh\x01R\ftemplateRefs\"t\n" +
+	"\x1eApplyReadShiftTemplatesRequest\x12R\n" +
+	"\x05where\x18\x01 \x01(\v24.rotaloom.scheduling.v1.ApplyReadShiftTemplatesWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"w\n" +
+	"\x1cApplyReadShiftTemplatesWhere\x12W\n" +
 	"\n" +
-	"equivalent\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EquivalentShiftTemplateR\n" +
-	"equivalent\"g\n" +
-	"\x17EquivalentShiftTemplate\x12L\n" +
-	"\x0eshift_template\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.ShiftTemplateR\rshiftTemplate\")\n" +
+	"equivalent\x18\x01 \x01(\v2/.rotaloom.scheduling.v1.EquivalentShiftTemplateB\x06\xa2\xbb\x18\x02h\x01R\n" +
+	"equivalent\"o\n" +
+	"\x17EquivalentShiftTemplate\x12T\n" +
+	"\x0eshift_template\x18\x01 \x01(\v2%.rotaloom.scheduling.v1.ShiftTemplateB\x06\xa2\xbb\x18\x02h\x01R\rshiftTemplate\")\n" +
 	"\x17GetShiftTemplateRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"z\n" +
 	"\x1aUpdateShiftTemplateRequest\x12\x0e\n" +
@@ -1203,9 +1271,9 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\x05where\x18\x01 \x01(\v2*.rotaloom.scheduling.v1.ShiftTemplateWhereR\x05where\"\x9e\x01\n" +
 	"\x12ShiftTemplateWhere\x12=\n" +
 	"\x04refs\x18\x01 \x01(\v2).rotaloom.scheduling.v1.ShiftTemplateRefsR\x04refs\x12I\n" +
-	"\bemployee\x18\x02 \x01(\v2-.rotaloom.scheduling.v1.ShiftTemplateEmployeeR\bemployee\"S\n" +
-	"\x15ShiftTemplateEmployee\x12:\n" +
-	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vemployeeRef\"U\n" +
+	"\bemployee\x18\x02 \x01(\v2-.rotaloom.scheduling.v1.ShiftTemplateEmployeeR\bemployee\"[\n" +
+	"\x15ShiftTemplateEmployee\x12B\n" +
+	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\vemployeeRef\"U\n" +
 	"\x11ShiftTemplateRefs\x12@\n" +
 	"\rtemplate_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\ftemplateRefs\"\xe8\x01\n" +
 	"\x11ShiftTemplateList\x12z\n" +
@@ -1231,12 +1299,12 @@ const file_rotaloom_scheduling_v1_shift_template_proto_rawDesc = "" +
 	"\a_lockedB\n" +
 	"\n" +
 	"\b_deletedB\x13\n" +
-	"\x11_system_generated\"\xf3\x05\n" +
+	"\x11_system_generated\"\xf7\x05\n" +
 	"\x14ShiftTemplateSegment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12&\n" +
-	"\forder_number\x18\x02 \x01(\x05H\x01R\vorderNumber\x88\x01\x01\x12.\n" +
-	"\x0fstart_date_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12P\n" +
+	"\forder_number\x18\x02 \x01(\x05H\x01R\vorderNumber\x88\x01\x01\x120\n" +
+	"\x0fstart_date_time\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\rstartDateTime\x12,\n" +
+	"\rend_date_time\x18\x04 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\vendDateTime\x12P\n" +
 	"\fsegment_type\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefB\x14\xa2\xbb\x18\x10\"\x0esegmentTypeRefR\vsegmentType\x122\n" +
 	"\borg_node\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\aorgNode\x124\n" +
 	"\twork_rule\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\bworkRule\x12H\n" +

@@ -74,8 +74,9 @@ func (x *GetTagDefinitionByNameRequest) GetName() string {
 }
 
 type GetTagDefinitionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the tag definition.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -118,9 +119,11 @@ func (x *GetTagDefinitionRequest) GetId() int64 {
 }
 
 type UpdateTagDefinitionRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *TagDefinition         `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the tag definition. An id in the body must be the same.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The new state. It replaces the tag definition as a whole.
+	Body          *TagDefinition `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,7 +174,8 @@ func (x *UpdateTagDefinitionRequest) GetBody() *TagDefinition {
 
 type DeleteTagDefinitionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the tag definition.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the tag definition must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -223,8 +227,9 @@ func (x *DeleteTagDefinitionRequest) GetVersion() int64 {
 }
 
 type MultiReadTagDefinitionsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *TagDefinitionsWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Selects the tag definitions. The default is all of them.
+	Where         *TagDefinitionsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -268,8 +273,9 @@ func (x *MultiReadTagDefinitionsRequest) GetWhere() *TagDefinitionsWhere {
 
 // TagDefinitionsWhere has at most one of its properties.
 type TagDefinitionsWhere struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	TagDefinitions *v1.RefList            `protobuf:"bytes,1,opt,name=tag_definitions,json=tagDefinitions,proto3" json:"tag_definitions,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tag definitions, by ids or names. The response has them in this order.
+	TagDefinitions *v1.RefList `protobuf:"bytes,1,opt,name=tag_definitions,json=tagDefinitions,proto3" json:"tag_definitions,omitempty"`
 	// The kind of tags, by its qualifier: EMPLOYEE, SCHEDULE or SEGMENT.
 	TagAssignmentContext *v1.Ref `protobuf:"bytes,2,opt,name=tag_assignment_context,json=tagAssignmentContext,proto3" json:"tag_assignment_context,omitempty"`
 	unknownFields        protoimpl.UnknownFields
@@ -320,6 +326,7 @@ func (x *TagDefinitionsWhere) GetTagAssignmentContext() *v1.Ref {
 	return nil
 }
 
+// TagDefinitionList is a list of tag definitions, by name or in the order of the request.
 type TagDefinitionList struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*TagDefinition       `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -364,23 +371,29 @@ func (x *TagDefinitionList) GetItems() []*TagDefinition {
 	return nil
 }
 
+// TagDefinition is a kind of tags of schedules, shift segments or employees, with the
+// properties that the tags may have.
 type TagDefinition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. In requests, it must be the id of the path.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// If the version is given, the tag definition must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The version, which increases with every change. If a request has a version, the tag
+	// definition must still have it.
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for users.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	Color       string `protobuf:"bytes,5,opt,name=color,proto3" json:"color,omitempty"`
-	// Whether tags may have a color other than the definition's.
-	ColorOverridable   *bool `protobuf:"varint,6,opt,name=color_overridable,json=colorOverridable,proto3,oneof" json:"color_overridable,omitempty"`
+	// The color of tags that have none, such as a color name or code. It is not checked.
+	Color string `protobuf:"bytes,5,opt,name=color,proto3" json:"color,omitempty"`
+	// Whether tags may have a color other than the definition's. The default is false.
+	ColorOverridable *bool `protobuf:"varint,6,opt,name=color_overridable,json=colorOverridable,proto3,oneof" json:"color_overridable,omitempty"`
+	// Stored and returned, without an effect. The default is false.
 	VisibleToEmployees *bool `protobuf:"varint,7,opt,name=visible_to_employees,json=visibleToEmployees,proto3,oneof" json:"visible_to_employees,omitempty"`
-	// Whether tags have comment notes: REQUIRED, OPTIONAL or NOT_SUPPORTED. The default is
-	// OPTIONAL.
+	// Whether tags have comment notes. The default is OPTIONAL.
 	CommentsConstraint string `protobuf:"bytes,8,opt,name=comments_constraint,json=commentsConstraint,proto3" json:"comments_constraint,omitempty"`
-	// The kinds of tags that the definition permits, by their qualifiers: EMPLOYEE,
-	// SCHEDULE, SEGMENT. At least one.
+	// The kinds of tags that the definition permits, by their qualifiers and without ids:
+	// EMPLOYEE, SCHEDULE, SEGMENT. At least one.
 	AssignmentContexts []*v1.Ref `protobuf:"bytes,9,rep,name=assignment_contexts,json=assignmentContexts,proto3" json:"assignment_contexts,omitempty"`
 	// The attributes of schedule tags.
 	ScheduleContextAttributes *ScheduleTagAttributes `protobuf:"bytes,10,opt,name=schedule_context_attributes,json=scheduleContextAttributes,proto3" json:"schedule_context_attributes,omitempty"`
@@ -519,19 +532,32 @@ func (x *TagDefinition) GetDeleted() bool {
 // are suggestions for user interfaces; a tag that is sent without a value does not get
 // the default. The default of constraints is OPTIONAL.
 type ScheduleTagAttributes struct {
-	state                     protoimpl.MessageState `protogen:"open.v1"`
-	CostCentersConstraint     string                 `protobuf:"bytes,1,opt,name=cost_centers_constraint,json=costCentersConstraint,proto3" json:"cost_centers_constraint,omitempty"`
-	JobTransfersConstraint    string                 `protobuf:"bytes,2,opt,name=job_transfers_constraint,json=jobTransfersConstraint,proto3" json:"job_transfers_constraint,omitempty"`
-	LaborCategoriesConstraint string                 `protobuf:"bytes,3,opt,name=labor_categories_constraint,json=laborCategoriesConstraint,proto3" json:"labor_categories_constraint,omitempty"`
-	WorkRulesConstraint       string                 `protobuf:"bytes,4,opt,name=work_rules_constraint,json=workRulesConstraint,proto3" json:"work_rules_constraint,omitempty"`
-	DefaultCostCenter         *v1.Ref                `protobuf:"bytes,5,opt,name=default_cost_center,json=defaultCostCenter,proto3" json:"default_cost_center,omitempty"`
-	DefaultJobTransfer        *v1.Ref                `protobuf:"bytes,6,opt,name=default_job_transfer,json=defaultJobTransfer,proto3" json:"default_job_transfer,omitempty"`
-	DefaultLaborCategory      *v1.Ref                `protobuf:"bytes,7,opt,name=default_labor_category,json=defaultLaborCategory,proto3" json:"default_labor_category,omitempty"`
-	DefaultWorkRule           *v1.Ref                `protobuf:"bytes,8,opt,name=default_work_rule,json=defaultWorkRule,proto3" json:"default_work_rule,omitempty"`
-	DefaultStartTime          string                 `protobuf:"bytes,9,opt,name=default_start_time,json=defaultStartTime,proto3" json:"default_start_time,omitempty"`
-	DefaultEndTime            string                 `protobuf:"bytes,10,opt,name=default_end_time,json=defaultEndTime,proto3" json:"default_end_time,omitempty"`
-	ImpactTotals              *bool                  `protobuf:"varint,11,opt,name=impact_totals,json=impactTotals,proto3,oneof" json:"impact_totals,omitempty"`
-	// The former name of impactTotals. If both are given, impactTotals has precedence.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether segments of tags have a cost center. The default is OPTIONAL.
+	CostCentersConstraint string `protobuf:"bytes,1,opt,name=cost_centers_constraint,json=costCentersConstraint,proto3" json:"cost_centers_constraint,omitempty"`
+	// Whether segments of tags have a job. The default is OPTIONAL.
+	JobTransfersConstraint string `protobuf:"bytes,2,opt,name=job_transfers_constraint,json=jobTransfersConstraint,proto3" json:"job_transfers_constraint,omitempty"`
+	// Whether segments of tags have labor categories. The default is OPTIONAL.
+	LaborCategoriesConstraint string `protobuf:"bytes,3,opt,name=labor_categories_constraint,json=laborCategoriesConstraint,proto3" json:"labor_categories_constraint,omitempty"`
+	// Whether segments of tags have a work rule. The default is OPTIONAL.
+	WorkRulesConstraint string `protobuf:"bytes,4,opt,name=work_rules_constraint,json=workRulesConstraint,proto3" json:"work_rules_constraint,omitempty"`
+	// The cost center that user interfaces suggest.
+	DefaultCostCenter *v1.Ref `protobuf:"bytes,5,opt,name=default_cost_center,json=defaultCostCenter,proto3" json:"default_cost_center,omitempty"`
+	// The job that user interfaces suggest.
+	DefaultJobTransfer *v1.Ref `protobuf:"bytes,6,opt,name=default_job_transfer,json=defaultJobTransfer,proto3" json:"default_job_transfer,omitempty"`
+	// The labor category that user interfaces suggest.
+	DefaultLaborCategory *v1.Ref `protobuf:"bytes,7,opt,name=default_labor_category,json=defaultLaborCategory,proto3" json:"default_labor_category,omitempty"`
+	// The work rule that user interfaces suggest. A work rule that a tag definition names
+	// cannot be deleted.
+	DefaultWorkRule *v1.Ref `protobuf:"bytes,8,opt,name=default_work_rule,json=defaultWorkRule,proto3" json:"default_work_rule,omitempty"`
+	// The start that user interfaces suggest, on the employee's clock.
+	DefaultStartTime string `protobuf:"bytes,9,opt,name=default_start_time,json=defaultStartTime,proto3" json:"default_start_time,omitempty"`
+	// The end that user interfaces suggest, on the employee's clock.
+	DefaultEndTime string `protobuf:"bytes,10,opt,name=default_end_time,json=defaultEndTime,proto3" json:"default_end_time,omitempty"`
+	// Stored and returned, without an effect. The default is the value of onCall.
+	ImpactTotals *bool `protobuf:"varint,11,opt,name=impact_totals,json=impactTotals,proto3,oneof" json:"impact_totals,omitempty"`
+	// The former name of impactTotals, with the same value in responses. If both are given,
+	// impactTotals has precedence.
 	OnCall *bool `protobuf:"varint,12,opt,name=on_call,json=onCall,proto3,oneof" json:"on_call,omitempty"`
 	// The icon class that tags return as scheduleTagIconClass.
 	TagIconClass  string `protobuf:"bytes,13,opt,name=tag_icon_class,json=tagIconClass,proto3" json:"tag_icon_class,omitempty"`
@@ -660,10 +686,14 @@ func (x *ScheduleTagAttributes) GetTagIconClass() string {
 	return ""
 }
 
+// SegmentTagAttributes are the attributes of tags of shift segments.
 type SegmentTagAttributes struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Id              *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	DefaultWorkRule *v1.Ref                `protobuf:"bytes,2,opt,name=default_work_rule,json=defaultWorkRule,proto3" json:"default_work_rule,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Stored and returned, without an effect.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The work rule that user interfaces suggest. A work rule that a tag definition names
+	// cannot be deleted.
+	DefaultWorkRule *v1.Ref `protobuf:"bytes,2,opt,name=default_work_rule,json=defaultWorkRule,proto3" json:"default_work_rule,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -712,6 +742,7 @@ func (x *SegmentTagAttributes) GetDefaultWorkRule() *v1.Ref {
 	return nil
 }
 
+// EmployeeTagAttributes are the attributes of tags of employees. There are none.
 type EmployeeTagAttributes struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -773,17 +804,17 @@ const file_rotaloom_scheduling_v1_tag_definition_proto_rawDesc = "" +
 	"\x16tag_assignment_context\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x14tagAssignmentContext\"]\n" +
 	"\x11TagDefinitionList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.scheduling.v1.TagDefinitionR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xde\x06\n" +
+	"\x05items\"\x97\a\n" +
 	"\rTagDefinition\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-30901R\vdescription\x12)\n" +
 	"\x05color\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-30901R\x05color\x120\n" +
 	"\x11color_overridable\x18\x06 \x01(\bH\x02R\x10colorOverridable\x88\x01\x01\x125\n" +
-	"\x14visible_to_employees\x18\a \x01(\bH\x03R\x12visibleToEmployees\x88\x01\x01\x12/\n" +
-	"\x13comments_constraint\x18\b \x01(\tR\x12commentsConstraint\x12H\n" +
-	"\x13assignment_contexts\x18\t \x03(\v2\x17.rotaloom.common.v1.RefR\x12assignmentContexts\x12m\n" +
+	"\x14visible_to_employees\x18\a \x01(\bH\x03R\x12visibleToEmployees\x88\x01\x01\x12X\n" +
+	"\x13comments_constraint\x18\b \x01(\tB'\xa2\xbb\x18#b\bREQUIREDb\bOPTIONALb\rNOT_SUPPORTEDR\x12commentsConstraint\x12P\n" +
+	"\x13assignment_contexts\x18\t \x03(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\x12assignmentContexts\x12m\n" +
 	"\x1bschedule_context_attributes\x18\n" +
 	" \x01(\v2-.rotaloom.scheduling.v1.ScheduleTagAttributesR\x19scheduleContextAttributes\x12s\n" +
 	"\x1fshift_segment_context_attribute\x18\v \x01(\v2,.rotaloom.scheduling.v1.SegmentTagAttributesR\x1cshiftSegmentContextAttribute\x12m\n" +
@@ -795,12 +826,12 @@ const file_rotaloom_scheduling_v1_tag_definition_proto_rawDesc = "" +
 	"\x12_color_overridableB\x17\n" +
 	"\x15_visible_to_employeesB\n" +
 	"\n" +
-	"\b_deleted\"\xae\x06\n" +
-	"\x15ScheduleTagAttributes\x126\n" +
-	"\x17cost_centers_constraint\x18\x01 \x01(\tR\x15costCentersConstraint\x128\n" +
-	"\x18job_transfers_constraint\x18\x02 \x01(\tR\x16jobTransfersConstraint\x12>\n" +
-	"\x1blabor_categories_constraint\x18\x03 \x01(\tR\x19laborCategoriesConstraint\x122\n" +
-	"\x15work_rules_constraint\x18\x04 \x01(\tR\x13workRulesConstraint\x12G\n" +
+	"\b_deleted\"\xd2\a\n" +
+	"\x15ScheduleTagAttributes\x12_\n" +
+	"\x17cost_centers_constraint\x18\x01 \x01(\tB'\xa2\xbb\x18#b\bREQUIREDb\bOPTIONALb\rNOT_SUPPORTEDR\x15costCentersConstraint\x12a\n" +
+	"\x18job_transfers_constraint\x18\x02 \x01(\tB'\xa2\xbb\x18#b\bREQUIREDb\bOPTIONALb\rNOT_SUPPORTEDR\x16jobTransfersConstraint\x12g\n" +
+	"\x1blabor_categories_constraint\x18\x03 \x01(\tB'\xa2\xbb\x18#b\bREQUIREDb\bOPTIONALb\rNOT_SUPPORTEDR\x19laborCategoriesConstraint\x12[\n" +
+	"\x15work_rules_constraint\x18\x04 \x01(\tB'\xa2\xbb\x18#b\bREQUIREDb\bOPTIONALb\rNOT_SUPPORTEDR\x13workRulesConstraint\x12G\n" +
 	"\x13default_cost_center\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\x11defaultCostCenter\x12I\n" +
 	"\x14default_job_transfer\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\x12defaultJobTransfer\x12M\n" +
 	"\x16default_labor_category\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\x14defaultLaborCategory\x12C\n" +

@@ -30,8 +30,9 @@ const (
 
 type ListAccrualCodesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the accrual code with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the accrual code with this name, in any case.
 	Qualifier     *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -82,8 +83,9 @@ func (x *ListAccrualCodesRequest) GetQualifier() string {
 }
 
 type GetAccrualCodeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the accrual code.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -126,9 +128,10 @@ func (x *GetAccrualCodeRequest) GetId() int64 {
 }
 
 type UpdateAccrualCodeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *AccrualCode           `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the accrual code.
+	Id            int64        `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *AccrualCode `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -179,7 +182,8 @@ func (x *UpdateAccrualCodeRequest) GetBody() *AccrualCode {
 
 type DeleteAccrualCodeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the accrual code.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the accrual code must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -276,12 +280,16 @@ func (x *AccrualCodeList) GetItems() []*AccrualCode {
 
 type AccrualCode struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the accrual code must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	ShortName   string `protobuf:"bytes,4,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A short name for displays. Timecard metrics return it in accrualSummaryData. At most 20
+	// characters.
+	ShortName string `protobuf:"bytes,4,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// The unit of balances: HOUR or DAY, in any case. The default is HOUR.
 	Unit string `protobuf:"bytes,6,opt,name=unit,proto3" json:"unit,omitempty"`
@@ -404,15 +412,15 @@ const file_rotaloom_timekeeping_v1_accrual_code_proto_rawDesc = "" +
 	"\b_version\"Z\n" +
 	"\x0fAccrualCodeList\x12:\n" +
 	"\x05items\x18\x01 \x03(\v2$.rotaloom.timekeeping.v1.AccrualCodeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xfe\x02\n" +
+	"\x05items\"\x97\x03\n" +
 	"\vAccrualCode\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x122\n" +
 	"\n" +
 	"short_name\x18\x04 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b\x14\x12\tWRL-21001R\tshortName\x126\n" +
-	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-21001R\vdescription\x12\x12\n" +
-	"\x04unit\x18\x06 \x01(\tR\x04unit\x12'\n" +
+	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-21001R\vdescription\x12#\n" +
+	"\x04unit\x18\x06 \x01(\tB\x0f\xa2\xbb\x18\vb\x04HOURb\x03DAYR\x04unit\x12'\n" +
 	"\rhours_per_day\x18\a \x01(\x01H\x02R\vhoursPerDay\x88\x01\x01\x12Y\n" +
 	"\tpay_codes\x18\b \x03(\v2\x17.rotaloom.common.v1.RefB#\xa2\xbb\x18\x1f\n" +
 	"\x1d\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\bpayCodesB\x05\n" +

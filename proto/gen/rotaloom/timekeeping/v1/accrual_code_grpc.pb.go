@@ -36,11 +36,13 @@ const (
 //
 // AccrualCodeService manages accrual codes.
 type AccrualCodeServiceClient interface {
-	// Retrieves all accrual codes, ordered by name, or the one with the given id or name.
+	// Retrieves all accrual codes, ordered by name, or the one with the given id or name. The
+	// list is empty if no object has this id or name; the id has precedence.
 	ListAccrualCodes(ctx context.Context, in *ListAccrualCodesRequest, opts ...grpc.CallOption) (*AccrualCodeList, error)
-	// Retrieves one accrual code.
+	// Retrieves one accrual code. An unknown id is 404.
 	GetAccrualCode(ctx context.Context, in *GetAccrualCodeRequest, opts ...grpc.CallOption) (*AccrualCode, error)
-	// Creates an accrual code.
+	// Creates an accrual code. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateAccrualCode(ctx context.Context, in *AccrualCode, opts ...grpc.CallOption) (*AccrualCode, error)
 	// Replaces an accrual code. Balances change at once.
 	UpdateAccrualCode(ctx context.Context, in *UpdateAccrualCodeRequest, opts ...grpc.CallOption) (*AccrualCode, error)
@@ -112,11 +114,13 @@ func (c *accrualCodeServiceClient) DeleteAccrualCode(ctx context.Context, in *De
 //
 // AccrualCodeService manages accrual codes.
 type AccrualCodeServiceServer interface {
-	// Retrieves all accrual codes, ordered by name, or the one with the given id or name.
+	// Retrieves all accrual codes, ordered by name, or the one with the given id or name. The
+	// list is empty if no object has this id or name; the id has precedence.
 	ListAccrualCodes(context.Context, *ListAccrualCodesRequest) (*AccrualCodeList, error)
-	// Retrieves one accrual code.
+	// Retrieves one accrual code. An unknown id is 404.
 	GetAccrualCode(context.Context, *GetAccrualCodeRequest) (*AccrualCode, error)
-	// Creates an accrual code.
+	// Creates an accrual code. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateAccrualCode(context.Context, *AccrualCode) (*AccrualCode, error)
 	// Replaces an accrual code. Balances change at once.
 	UpdateAccrualCode(context.Context, *UpdateAccrualCodeRequest) (*AccrualCode, error)

@@ -29,8 +29,9 @@ const (
 
 type ListAccrualProfilesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the accrual profile with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the accrual profile with this name, in any case.
 	Qualifier     *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -81,8 +82,9 @@ func (x *ListAccrualProfilesRequest) GetQualifier() string {
 }
 
 type GetAccrualProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the accrual profile.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,9 +127,10 @@ func (x *GetAccrualProfileRequest) GetId() int64 {
 }
 
 type UpdateAccrualProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *AccrualProfile        `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the accrual profile.
+	Id            int64           `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *AccrualProfile `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -178,7 +181,8 @@ func (x *UpdateAccrualProfileRequest) GetBody() *AccrualProfile {
 
 type DeleteAccrualProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the accrual profile.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the accrual profile must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -275,11 +279,13 @@ func (x *AccrualProfileList) GetItems() []*AccrualProfile {
 
 type AccrualProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case. Persons name the profile by it.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the accrual profile must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// At most one policy for each accrual code.
 	AccrualPolicies []*AccrualPolicy `protobuf:"bytes,5,rep,name=accrual_policies,json=accrualPolicies,proto3" json:"accrual_policies,omitempty"`
@@ -529,27 +535,27 @@ const file_rotaloom_timekeeping_v1_accrual_profile_proto_rawDesc = "" +
 	"\b_version\"`\n" +
 	"\x12AccrualProfileList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.AccrualProfileR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xa2\x02\n" +
+	"\x05items\"\xaa\x02\n" +
 	"\x0eAccrualProfile\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-21001R\vdescription\x12}\n" +
 	"\x10accrual_policies\x18\x05 \x03(\v2&.rotaloom.timekeeping.v1.AccrualPolicyB*\xa2\xbb\x18&\n" +
 	"$\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\x10accrual policiesR\x0faccrualPoliciesB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
-	"\b_version\"\xa0\x06\n" +
+	"\b_version\"\xf4\x06\n" +
 	"\rAccrualPolicy\x12:\n" +
 	"\faccrual_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vaccrualCode\x12K\n" +
-	"\fgrant_amount\x18\x02 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x00R\vgrantAmount\x88\x01\x01\x12'\n" +
-	"\x0fgrant_frequency\x18\x03 \x01(\tR\x0egrantFrequency\x12\x1d\n" +
+	"\fgrant_amount\x18\x02 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x00R\vgrantAmount\x88\x01\x01\x12L\n" +
+	"\x0fgrant_frequency\x18\x03 \x01(\tB#\xa2\xbb\x18\x1fb\x06YEARLYb\aMONTHLYb\x04ONCEb\x06WORKEDR\x0egrantFrequency\x12\x1d\n" +
 	"\n" +
 	"year_start\x18\x04 \x01(\tR\tyearStart\x12R\n" +
 	"\x10carry_over_limit\x18\x05 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x01R\x0ecarryOverLimit\x88\x01\x01\x12]\n" +
 	"\x16worked_hours_per_grant\x18\x06 \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x02R\x13workedHoursPerGrant\x88\x01\x01\x12V\n" +
-	"\x12yearly_grant_limit\x18\a \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x03R\x10yearlyGrantLimit\x88\x01\x01\x12\x1c\n" +
-	"\tproration\x18\b \x01(\tR\tproration\x12'\n" +
+	"\x12yearly_grant_limit\x18\a \x01(\x01B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x88\xc3@\x1a\tWRL-21001H\x03R\x10yearlyGrantLimit\x88\x01\x01\x12K\n" +
+	"\tproration\x18\b \x01(\tB-\xa2\xbb\x18)b\x04DAYSb\vFULL_MONTHSb\x0eSTARTED_MONTHSb\x04NONER\tproration\x12'\n" +
 	"\x0fprorate_leavers\x18\t \x01(\bR\x0eprorateLeavers\x12(\n" +
 	"\x10carry_over_until\x18\n" +
 	" \x01(\tR\x0ecarryOverUntil\x12T\n" +

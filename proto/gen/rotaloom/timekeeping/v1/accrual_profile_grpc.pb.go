@@ -36,12 +36,13 @@ const (
 // AccrualProfileService manages accrual profiles. A person names the profile in
 // personInformation.person.accrualProfileName.
 type AccrualProfileServiceClient interface {
-	// Retrieves all accrual profiles, ordered by name, or the one with the given id or
-	// name.
+	// Retrieves all accrual profiles, ordered by name, or the one with the given id or name. The
+	// list is empty if no object has this id or name; the id has precedence.
 	ListAccrualProfiles(ctx context.Context, in *ListAccrualProfilesRequest, opts ...grpc.CallOption) (*AccrualProfileList, error)
-	// Retrieves one accrual profile.
+	// Retrieves one accrual profile. An unknown id is 404.
 	GetAccrualProfile(ctx context.Context, in *GetAccrualProfileRequest, opts ...grpc.CallOption) (*AccrualProfile, error)
-	// Creates an accrual profile.
+	// Creates an accrual profile. Its policies take effect for the persons who name the profile
+	// in accrualProfileName.
 	CreateAccrualProfile(ctx context.Context, in *AccrualProfile, opts ...grpc.CallOption) (*AccrualProfile, error)
 	// Replaces an accrual profile. Balances change at once.
 	UpdateAccrualProfile(ctx context.Context, in *UpdateAccrualProfileRequest, opts ...grpc.CallOption) (*AccrualProfile, error)
@@ -114,12 +115,13 @@ func (c *accrualProfileServiceClient) DeleteAccrualProfile(ctx context.Context, 
 // AccrualProfileService manages accrual profiles. A person names the profile in
 // personInformation.person.accrualProfileName.
 type AccrualProfileServiceServer interface {
-	// Retrieves all accrual profiles, ordered by name, or the one with the given id or
-	// name.
+	// Retrieves all accrual profiles, ordered by name, or the one with the given id or name. The
+	// list is empty if no object has this id or name; the id has precedence.
 	ListAccrualProfiles(context.Context, *ListAccrualProfilesRequest) (*AccrualProfileList, error)
-	// Retrieves one accrual profile.
+	// Retrieves one accrual profile. An unknown id is 404.
 	GetAccrualProfile(context.Context, *GetAccrualProfileRequest) (*AccrualProfile, error)
-	// Creates an accrual profile.
+	// Creates an accrual profile. Its policies take effect for the persons who name the profile
+	// in accrualProfileName.
 	CreateAccrualProfile(context.Context, *AccrualProfile) (*AccrualProfile, error)
 	// Replaces an accrual profile. Balances change at once.
 	UpdateAccrualProfile(context.Context, *UpdateAccrualProfileRequest) (*AccrualProfile, error)

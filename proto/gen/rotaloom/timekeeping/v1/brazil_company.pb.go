@@ -29,10 +29,11 @@ const (
 
 type ListBrazilCompaniesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the company with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the company with this name, in any case.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// Accepted and has no effect.
+	// Has no effect.
 	Select        *string `protobuf:"bytes,3,opt,name=select,proto3,oneof" json:"select,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -90,8 +91,9 @@ func (x *ListBrazilCompaniesRequest) GetSelect() string {
 }
 
 type GetBrazilCompanyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the company.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -134,9 +136,10 @@ func (x *GetBrazilCompanyRequest) GetId() int64 {
 }
 
 type UpdateBrazilCompanyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *BrazilCompany         `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the company.
+	Id            int64          `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *BrazilCompany `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,7 +190,8 @@ func (x *UpdateBrazilCompanyRequest) GetBody() *BrazilCompany {
 
 type DeleteBrazilCompanyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the company.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the company must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -284,21 +288,22 @@ func (x *BrazilCompanyList) GetItems() []*BrazilCompany {
 
 type BrazilCompany struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the company must still have it.
 	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	// CNPJ or CPF.
+	// The kind of identifier: CNPJ of a company, or CPF of a person. Required.
 	IdentifierType string `protobuf:"bytes,4,opt,name=identifier_type,json=identifierType,proto3" json:"identifier_type,omitempty"`
 	// The number with its check digits. Punctuation is removed, and zeros are added in
 	// front.
 	Identifier string `protobuf:"bytes,5,opt,name=identifier,proto3" json:"identifier,omitempty"`
-	// 12 digits.
+	// The CEI number, 12 digits. Punctuation is removed. Absent if there is none.
 	Cei string `protobuf:"bytes,6,opt,name=cei,proto3" json:"cei,omitempty"`
-	// 14 digits.
+	// The CAEPF number, 14 digits. Punctuation is removed. Absent if there is none.
 	Caepf string `protobuf:"bytes,7,opt,name=caepf,proto3" json:"caepf,omitempty"`
-	// 12 digits.
+	// The CNO number, 12 digits. Punctuation is removed. Absent if there is none.
 	Cno string `protobuf:"bytes,8,opt,name=cno,proto3" json:"cno,omitempty"`
 	// The location of the company, stored as sent.
 	Location *v1.Ref `protobuf:"bytes,9,opt,name=location,proto3" json:"location,omitempty"`
@@ -432,14 +437,14 @@ const file_rotaloom_timekeeping_v1_brazil_company_proto_rawDesc = "" +
 	"\b_version\"^\n" +
 	"\x11BrazilCompanyList\x12<\n" +
 	"\x05items\x18\x01 \x03(\v2&.rotaloom.timekeeping.v1.BrazilCompanyR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xde\x02\n" +
+	"\x05items\"\xff\x02\n" +
 	"\rBrazilCompany\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
-	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12'\n" +
-	"\x0fidentifier_type\x18\x04 \x01(\tR\x0eidentifierType\x12\x1e\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
+	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x128\n" +
+	"\x0fidentifier_type\x18\x04 \x01(\tB\x0f\xa2\xbb\x18\vb\x04CNPJb\x03CPFR\x0eidentifierType\x12&\n" +
 	"\n" +
-	"identifier\x18\x05 \x01(\tR\n" +
+	"identifier\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\n" +
 	"identifier\x12\x10\n" +
 	"\x03cei\x18\x06 \x01(\tR\x03cei\x12\x14\n" +
 	"\x05caepf\x18\a \x01(\tR\x05caepf\x12\x10\n" +

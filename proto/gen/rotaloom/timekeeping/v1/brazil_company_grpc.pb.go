@@ -35,13 +35,16 @@ const (
 //
 // BrazilCompanyService manages the companies of a tenant.
 type BrazilCompanyServiceClient interface {
-	// Retrieves all companies, ordered by name, or the one with the given id or name.
+	// Retrieves all companies, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListBrazilCompanies(ctx context.Context, in *ListBrazilCompaniesRequest, opts ...grpc.CallOption) (*BrazilCompanyList, error)
-	// Retrieves one company.
+	// Retrieves one company. An unknown id is 404.
 	GetBrazilCompany(ctx context.Context, in *GetBrazilCompanyRequest, opts ...grpc.CallOption) (*BrazilCompany, error)
-	// Creates a company.
+	// Creates a company. The response has its id and its defaults. A name that another one has is
+	// refused.
 	CreateBrazilCompany(ctx context.Context, in *BrazilCompany, opts ...grpc.CallOption) (*BrazilCompany, error)
-	// Replaces a company.
+	// Replaces a company. Properties that the request leaves out are removed, also the device
+	// group.
 	UpdateBrazilCompany(ctx context.Context, in *UpdateBrazilCompanyRequest, opts ...grpc.CallOption) (*BrazilCompany, error)
 	// Deletes a company. Its device group is not deleted.
 	DeleteBrazilCompany(ctx context.Context, in *DeleteBrazilCompanyRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +114,16 @@ func (c *brazilCompanyServiceClient) DeleteBrazilCompany(ctx context.Context, in
 //
 // BrazilCompanyService manages the companies of a tenant.
 type BrazilCompanyServiceServer interface {
-	// Retrieves all companies, ordered by name, or the one with the given id or name.
+	// Retrieves all companies, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListBrazilCompanies(context.Context, *ListBrazilCompaniesRequest) (*BrazilCompanyList, error)
-	// Retrieves one company.
+	// Retrieves one company. An unknown id is 404.
 	GetBrazilCompany(context.Context, *GetBrazilCompanyRequest) (*BrazilCompany, error)
-	// Creates a company.
+	// Creates a company. The response has its id and its defaults. A name that another one has is
+	// refused.
 	CreateBrazilCompany(context.Context, *BrazilCompany) (*BrazilCompany, error)
-	// Replaces a company.
+	// Replaces a company. Properties that the request leaves out are removed, also the device
+	// group.
 	UpdateBrazilCompany(context.Context, *UpdateBrazilCompanyRequest) (*BrazilCompany, error)
 	// Deletes a company. Its device group is not deleted.
 	DeleteBrazilCompany(context.Context, *DeleteBrazilCompanyRequest) (*emptypb.Empty, error)

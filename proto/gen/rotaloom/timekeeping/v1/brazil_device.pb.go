@@ -29,8 +29,9 @@ const (
 
 type ListBrazilDevicesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the device with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the device with this name, in any case.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// UNASSIGNED selects devices without a group. Other values select all devices.
 	Select        *string `protobuf:"bytes,3,opt,name=select,proto3,oneof" json:"select,omitempty"`
@@ -90,8 +91,9 @@ func (x *ListBrazilDevicesRequest) GetSelect() string {
 }
 
 type GetBrazilDeviceRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -134,9 +136,10 @@ func (x *GetBrazilDeviceRequest) GetId() int64 {
 }
 
 type UpdateBrazilDeviceRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *BrazilDevice          `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	Id            int64         `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *BrazilDevice `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,7 +190,8 @@ func (x *UpdateBrazilDeviceRequest) GetBody() *BrazilDevice {
 
 type DeleteBrazilDeviceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the device.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the device must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -284,13 +288,15 @@ func (x *BrazilDeviceList) GetItems() []*BrazilDevice {
 
 type BrazilDevice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the device must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// REP-C, REP-A or REP-P.
+	// The kind of recorder: REP-C, REP-A or REP-P, in any case.
 	Type string `protobuf:"bytes,5,opt,name=type,proto3" json:"type,omitempty"`
 	// At most 17 digits; zeros are added in front. The number of the manufacturer of a
 	// REP-C, of the agreement of a REP-A, or of the registration of a REP-P.
@@ -381,9 +387,10 @@ func (x *BrazilDevice) GetDeviceGroup() *v1.Ref {
 }
 
 type UploadBrazilAfdFileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DeviceId      int64                  `protobuf:"varint,1,opt,name=device_id,json=deviceId,proto3" json:"device_id,omitempty"`
-	Body          *BrazilAfdContent      `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	DeviceId      int64             `protobuf:"varint,1,opt,name=device_id,json=deviceId,proto3" json:"device_id,omitempty"`
+	Body          *BrazilAfdContent `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -433,9 +440,11 @@ func (x *UploadBrazilAfdFileRequest) GetBody() *BrazilAfdContent {
 }
 
 type GetBrazilAfdFileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DeviceId      int64                  `protobuf:"varint,1,opt,name=device_id,json=deviceId,proto3" json:"device_id,omitempty"`
-	Id            int64                  `protobuf:"varint,2,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	DeviceId int64 `protobuf:"varint,1,opt,name=device_id,json=deviceId,proto3" json:"device_id,omitempty"`
+	// The id of the file.
+	Id            int64 `protobuf:"varint,2,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -486,7 +495,8 @@ func (x *GetBrazilAfdFileRequest) GetId() int64 {
 
 type BrazilAfdContent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The name of the file, which responses return. At most 250 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The bytes of the file in base64: ISO 8859-1, with lines that end with CR LF.
 	Content       []byte `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -541,16 +551,21 @@ func (x *BrazilAfdContent) GetContent() []byte {
 type BrazilAfdFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id, if the file is stored.
-	Id     *int64  `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The device whose records the file has.
 	Device *v1.Ref `protobuf:"bytes,2,opt,name=device,proto3" json:"device,omitempty"`
-	Name   string  `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// The name of the file, as the upload gave it.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	// Whether the file has no errors and is stored.
-	Accepted *bool  `protobuf:"varint,4,opt,name=accepted,proto3,oneof" json:"accepted,omitempty"`
-	Lines    *int32 `protobuf:"varint,5,opt,name=lines,proto3,oneof" json:"lines,omitempty"`
-	// The first and the last number of its records (NSR).
-	FirstRecord *int64            `protobuf:"varint,6,opt,name=first_record,json=firstRecord,proto3,oneof" json:"first_record,omitempty"`
-	LastRecord  *int64            `protobuf:"varint,7,opt,name=last_record,json=lastRecord,proto3,oneof" json:"last_record,omitempty"`
-	Punches     []*BrazilAfdPunch `protobuf:"bytes,8,rep,name=punches,proto3" json:"punches,omitempty"`
+	Accepted *bool `protobuf:"varint,4,opt,name=accepted,proto3,oneof" json:"accepted,omitempty"`
+	// The number of lines in the file.
+	Lines *int32 `protobuf:"varint,5,opt,name=lines,proto3,oneof" json:"lines,omitempty"`
+	// The lowest number of its records (NSR); 0 if it has none.
+	FirstRecord *int64 `protobuf:"varint,6,opt,name=first_record,json=firstRecord,proto3,oneof" json:"first_record,omitempty"`
+	// The highest number of its records (NSR); 0 if it has none.
+	LastRecord *int64 `protobuf:"varint,7,opt,name=last_record,json=lastRecord,proto3,oneof" json:"last_record,omitempty"`
+	// The punches in the file, in its order.
+	Punches []*BrazilAfdPunch `protobuf:"bytes,8,rep,name=punches,proto3" json:"punches,omitempty"`
 	// The first 1,000 errors, by line.
 	Errors        []*BrazilAfdError `protobuf:"bytes,9,rep,name=errors,proto3" json:"errors,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -651,9 +666,10 @@ func (x *BrazilAfdFile) GetErrors() []*BrazilAfdError {
 }
 
 type BrazilAfdPunch struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Record int64                  `protobuf:"varint,1,opt,name=record,proto3" json:"record,omitempty"`
-	// 11 digits.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the record (NSR).
+	Record int64 `protobuf:"varint,1,opt,name=record,proto3" json:"record,omitempty"`
+	// The CPF number of the person, 11 digits.
 	Cpf string `protobuf:"bytes,2,opt,name=cpf,proto3" json:"cpf,omitempty"`
 	// The time as the device wrote it, with the offset from UTC.
 	PunchedAt     string `protobuf:"bytes,3,opt,name=punched_at,json=punchedAt,proto3" json:"punched_at,omitempty"`
@@ -715,8 +731,10 @@ func (x *BrazilAfdPunch) GetPunchedAt() string {
 type BrazilAfdError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number of the line, from 1.
-	Line          int32  `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`
-	ErrorCode     string `protobuf:"bytes,2,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	Line int32 `protobuf:"varint,1,opt,name=line,proto3" json:"line,omitempty"`
+	// The code of the fault. The page of error codes explains it.
+	ErrorCode string `protobuf:"bytes,2,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The fault in the line, in words.
 	Message       string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -797,15 +815,15 @@ const file_rotaloom_timekeeping_v1_brazil_device_proto_rawDesc = "" +
 	"\b_version\"\\\n" +
 	"\x10BrazilDeviceList\x12;\n" +
 	"\x05items\x18\x01 \x03(\v2%.rotaloom.timekeeping.v1.BrazilDeviceR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x97\x02\n" +
+	"\x05items\"\xc4\x02\n" +
 	"\fBrazilDevice\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x127\n" +
 	"\vdescription\x18\x04 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
-	"WTK-181605R\vdescription\x12\x12\n" +
-	"\x04type\x18\x05 \x01(\tR\x04type\x12#\n" +
-	"\rserial_number\x18\x06 \x01(\tR\fserialNumber\x12:\n" +
+	"WTK-181605R\vdescription\x12/\n" +
+	"\x04type\x18\x05 \x01(\tB\x1b\xa2\xbb\x18\x17b\x05REP-Cb\x05REP-Ab\x05REP-Ph\x01R\x04type\x12+\n" +
+	"\rserial_number\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\fserialNumber\x12:\n" +
 	"\fdevice_group\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\vdeviceGroupB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
@@ -815,11 +833,11 @@ const file_rotaloom_timekeeping_v1_brazil_device_proto_rawDesc = "" +
 	"\x04body\x18\x02 \x01(\v2).rotaloom.timekeeping.v1.BrazilAfdContentR\x04body\"F\n" +
 	"\x17GetBrazilAfdFileRequest\x12\x1b\n" +
 	"\tdevice_id\x18\x01 \x01(\x03R\bdeviceId\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\x03R\x02id\"W\n" +
+	"\x02id\x18\x02 \x01(\x03R\x02id\"_\n" +
 	"\x10BrazilAfdContent\x12)\n" +
 	"\x04name\x18\x01 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xfa\x01\x12\n" +
-	"WTK-181605R\x04name\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\fR\acontent\"\xb6\x03\n" +
+	"WTK-181605R\x04name\x12 \n" +
+	"\acontent\x18\x02 \x01(\fB\x06\xa2\xbb\x18\x02h\x01R\acontent\"\xb6\x03\n" +
 	"\rBrazilAfdFile\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12/\n" +
 	"\x06device\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x06device\x12\x12\n" +

@@ -29,8 +29,9 @@ const (
 
 type ListBrazilDeviceGroupsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the device group with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the device group with this name, in any case.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// UNASSIGNED selects groups without a company. Other values select all groups.
 	Select        *string `protobuf:"bytes,3,opt,name=select,proto3,oneof" json:"select,omitempty"`
@@ -90,8 +91,9 @@ func (x *ListBrazilDeviceGroupsRequest) GetSelect() string {
 }
 
 type GetBrazilDeviceGroupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device group.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -134,9 +136,10 @@ func (x *GetBrazilDeviceGroupRequest) GetId() int64 {
 }
 
 type UpdateBrazilDeviceGroupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *BrazilDeviceGroup     `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device group.
+	Id            int64              `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *BrazilDeviceGroup `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,7 +190,8 @@ func (x *UpdateBrazilDeviceGroupRequest) GetBody() *BrazilDeviceGroup {
 
 type DeleteBrazilDeviceGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the device group.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the device group must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -284,11 +288,13 @@ func (x *BrazilDeviceGroupList) GetItems() []*BrazilDeviceGroup {
 
 type BrazilDeviceGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the device group must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// The devices. A device is in at most one group.
 	Devices       []*v1.Ref `protobuf:"bytes,5,rep,name=devices,proto3" json:"devices,omitempty"`
@@ -385,10 +391,10 @@ const file_rotaloom_timekeeping_v1_brazil_device_group_proto_rawDesc = "" +
 	"\b_version\"f\n" +
 	"\x15BrazilDeviceGroupList\x12@\n" +
 	"\x05items\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.BrazilDeviceGroupR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xfe\x01\n" +
+	"\x05items\"\x86\x02\n" +
 	"\x11BrazilDeviceGroup\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x127\n" +
 	"\vdescription\x18\x04 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WTK-181605R\vdescription\x12U\n" +

@@ -35,13 +35,15 @@ const (
 //
 // BrazilDeviceGroupService manages the device groups of a tenant.
 type BrazilDeviceGroupServiceClient interface {
-	// Retrieves all device groups, ordered by name, or the one with the given id or name.
+	// Retrieves all device groups, ordered by name, or the one with the given id or name. The
+	// list is empty if no object has this id or name; the id has precedence.
 	ListBrazilDeviceGroups(ctx context.Context, in *ListBrazilDeviceGroupsRequest, opts ...grpc.CallOption) (*BrazilDeviceGroupList, error)
-	// Retrieves one device group.
+	// Retrieves one device group. An unknown id is 404.
 	GetBrazilDeviceGroup(ctx context.Context, in *GetBrazilDeviceGroupRequest, opts ...grpc.CallOption) (*BrazilDeviceGroup, error)
-	// Creates a device group.
+	// Creates a device group. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateBrazilDeviceGroup(ctx context.Context, in *BrazilDeviceGroup, opts ...grpc.CallOption) (*BrazilDeviceGroup, error)
-	// Replaces a device group.
+	// Replaces a device group. Devices that the request leaves out then have no group.
 	UpdateBrazilDeviceGroup(ctx context.Context, in *UpdateBrazilDeviceGroupRequest, opts ...grpc.CallOption) (*BrazilDeviceGroup, error)
 	// Deletes a device group. The request is refused if a company has the group.
 	DeleteBrazilDeviceGroup(ctx context.Context, in *DeleteBrazilDeviceGroupRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +113,15 @@ func (c *brazilDeviceGroupServiceClient) DeleteBrazilDeviceGroup(ctx context.Con
 //
 // BrazilDeviceGroupService manages the device groups of a tenant.
 type BrazilDeviceGroupServiceServer interface {
-	// Retrieves all device groups, ordered by name, or the one with the given id or name.
+	// Retrieves all device groups, ordered by name, or the one with the given id or name. The
+	// list is empty if no object has this id or name; the id has precedence.
 	ListBrazilDeviceGroups(context.Context, *ListBrazilDeviceGroupsRequest) (*BrazilDeviceGroupList, error)
-	// Retrieves one device group.
+	// Retrieves one device group. An unknown id is 404.
 	GetBrazilDeviceGroup(context.Context, *GetBrazilDeviceGroupRequest) (*BrazilDeviceGroup, error)
-	// Creates a device group.
+	// Creates a device group. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateBrazilDeviceGroup(context.Context, *BrazilDeviceGroup) (*BrazilDeviceGroup, error)
-	// Replaces a device group.
+	// Replaces a device group. Devices that the request leaves out then have no group.
 	UpdateBrazilDeviceGroup(context.Context, *UpdateBrazilDeviceGroupRequest) (*BrazilDeviceGroup, error)
 	// Deletes a device group. The request is refused if a company has the group.
 	DeleteBrazilDeviceGroup(context.Context, *DeleteBrazilDeviceGroupRequest) (*emptypb.Empty, error)

@@ -37,20 +37,24 @@ const (
 //
 // BrazilDeviceService manages the devices of a tenant.
 type BrazilDeviceServiceClient interface {
-	// Retrieves all devices, ordered by name, or the one with the given id or name.
+	// Retrieves all devices, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListBrazilDevices(ctx context.Context, in *ListBrazilDevicesRequest, opts ...grpc.CallOption) (*BrazilDeviceList, error)
-	// Retrieves one device.
+	// Retrieves one device. An unknown id is 404.
 	GetBrazilDevice(ctx context.Context, in *GetBrazilDeviceRequest, opts ...grpc.CallOption) (*BrazilDevice, error)
-	// Creates a device.
+	// Creates a device. The response has its id and its defaults. A name that another one has is
+	// refused.
 	CreateBrazilDevice(ctx context.Context, in *BrazilDevice, opts ...grpc.CallOption) (*BrazilDevice, error)
-	// Replaces a device.
+	// Replaces a device. Properties that the request leaves out are removed. The device stays in
+	// its group.
 	UpdateBrazilDevice(ctx context.Context, in *UpdateBrazilDeviceRequest, opts ...grpc.CallOption) (*BrazilDevice, error)
 	// Deletes a device. The request is refused if the device is in a group.
 	DeleteBrazilDevice(ctx context.Context, in *DeleteBrazilDeviceRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Checks a file of records of a device (AFD). If the file has no errors, it is stored
 	// with its punches.
 	UploadBrazilAfdFile(ctx context.Context, in *UploadBrazilAfdFileRequest, opts ...grpc.CallOption) (*BrazilAfdFile, error)
-	// Retrieves the contents of a file of records of a device.
+	// Retrieves the contents of a file of records of a device. The response is the same as that
+	// of the upload.
 	GetBrazilAfdFile(ctx context.Context, in *GetBrazilAfdFileRequest, opts ...grpc.CallOption) (*BrazilAfdFile, error)
 }
 
@@ -138,20 +142,24 @@ func (c *brazilDeviceServiceClient) GetBrazilAfdFile(ctx context.Context, in *Ge
 //
 // BrazilDeviceService manages the devices of a tenant.
 type BrazilDeviceServiceServer interface {
-	// Retrieves all devices, ordered by name, or the one with the given id or name.
+	// Retrieves all devices, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListBrazilDevices(context.Context, *ListBrazilDevicesRequest) (*BrazilDeviceList, error)
-	// Retrieves one device.
+	// Retrieves one device. An unknown id is 404.
 	GetBrazilDevice(context.Context, *GetBrazilDeviceRequest) (*BrazilDevice, error)
-	// Creates a device.
+	// Creates a device. The response has its id and its defaults. A name that another one has is
+	// refused.
 	CreateBrazilDevice(context.Context, *BrazilDevice) (*BrazilDevice, error)
-	// Replaces a device.
+	// Replaces a device. Properties that the request leaves out are removed. The device stays in
+	// its group.
 	UpdateBrazilDevice(context.Context, *UpdateBrazilDeviceRequest) (*BrazilDevice, error)
 	// Deletes a device. The request is refused if the device is in a group.
 	DeleteBrazilDevice(context.Context, *DeleteBrazilDeviceRequest) (*emptypb.Empty, error)
 	// Checks a file of records of a device (AFD). If the file has no errors, it is stored
 	// with its punches.
 	UploadBrazilAfdFile(context.Context, *UploadBrazilAfdFileRequest) (*BrazilAfdFile, error)
-	// Retrieves the contents of a file of records of a device.
+	// Retrieves the contents of a file of records of a device. The response is the same as that
+	// of the upload.
 	GetBrazilAfdFile(context.Context, *GetBrazilAfdFileRequest) (*BrazilAfdFile, error)
 	mustEmbedUnimplementedBrazilDeviceServiceServer()
 }

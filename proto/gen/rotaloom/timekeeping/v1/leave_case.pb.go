@@ -28,8 +28,9 @@ const (
 )
 
 type GetLeaveCaseRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -72,9 +73,10 @@ func (x *GetLeaveCaseRequest) GetId() int64 {
 }
 
 type FindLeaveCaseRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
-	// The external code, or else the case code.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case. It or the code is required; the id has precedence.
+	LeaveCaseId *int64 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
+	// The external code of the leave case or, if there is none, its case code.
 	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -125,9 +127,11 @@ func (x *FindLeaveCaseRequest) GetCode() string {
 }
 
 type DeleteLeaveCaseRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCase *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	// Whether the case's leave edits are deleted with it.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case, by id or code.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// Whether the leave edits of the case are deleted with it. The default is false: a case with
+	// leave edits is not deleted.
 	DeleteEdits   *bool `protobuf:"varint,2,opt,name=delete_edits,json=deleteEdits,proto3,oneof" json:"delete_edits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -178,9 +182,11 @@ func (x *DeleteLeaveCaseRequest) GetDeleteEdits() bool {
 }
 
 type MultiCreateLeaveCasesRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *NewLeaveCases         `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Body  *NewLeaveCases         `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid cases are stored although others are refused. The default is false: all
+	// or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -275,11 +281,14 @@ func (x *NewLeaveCases) GetLeaveCases() []*LeaveCase {
 
 // MultiReadLeaveCasesRequest names leave cases, or employees and days.
 type MultiReadLeaveCasesRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// Both dates are included.
-	DateRange  *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	LeaveCases []*v1.Ref     `protobuf:"bytes,3,rep,name=leave_cases,json=leaveCases,proto3" json:"leave_cases,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees; the qualifier is the person number. Together with dateRange, instead of
+	// leaveCases.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The days, both included. Cases are returned if one of their days is in the range.
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// The leave cases by id or code, instead of employees and dateRange.
+	LeaveCases []*v1.Ref `protobuf:"bytes,3,rep,name=leave_cases,json=leaveCases,proto3" json:"leave_cases,omitempty"`
 	// Returns only cases with this status.
 	CaseStatus    *v1.Ref `protobuf:"bytes,4,opt,name=case_status,json=caseStatus,proto3" json:"case_status,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -345,9 +354,11 @@ func (x *MultiReadLeaveCasesRequest) GetCaseStatus() *v1.Ref {
 }
 
 type MultiDeleteLeaveCasesRequest struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCases []*v1.Ref              `protobuf:"bytes,1,rep,name=leave_cases,json=leaveCases,proto3" json:"leave_cases,omitempty"`
-	// Whether the cases' leave edits are deleted with them.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave cases, by id or code, 1 to 1,000.
+	LeaveCases []*v1.Ref `protobuf:"bytes,1,rep,name=leave_cases,json=leaveCases,proto3" json:"leave_cases,omitempty"`
+	// Whether the leave edits of the cases are deleted with them. The default is false: a case
+	// with leave edits is not deleted.
 	DeleteEdits   *bool `protobuf:"varint,2,opt,name=delete_edits,json=deleteEdits,proto3,oneof" json:"delete_edits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -450,29 +461,44 @@ func (x *LeaveCaseList) GetFailure() *v1.ErrorBody {
 }
 
 type LeaveCase struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Id       *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee *LeaveEmployee         `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	Category *v1.Ref                `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
-	// A reason of the category.
-	Reason         *v1.Ref `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
-	Frequency      *v1.Ref `protobuf:"bytes,5,opt,name=frequency,proto3" json:"frequency,omitempty"`
-	Status         *v1.Ref `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. Required to change a case; new cases must not have one.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee. Required in new cases. A change keeps the employee.
+	Employee *LeaveEmployee `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The category, by id or name. Required in new cases.
+	Category *v1.Ref `protobuf:"bytes,3,opt,name=category,proto3" json:"category,omitempty"`
+	// The reason, by id or name. It belongs to the category. Required in new cases.
+	Reason *v1.Ref `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// How the employee uses the leave, by id or name: 1 Continuous, 2 Intermittent or 3 Reduced
+	// Schedule. Required in new cases.
+	Frequency *v1.Ref `protobuf:"bytes,5,opt,name=frequency,proto3" json:"frequency,omitempty"`
+	// The status, by id or name: 0 Submitted, 1 Open or 2 Closed. Only an open case accepts leave
+	// edits. Required in new cases.
+	Status *v1.Ref `protobuf:"bytes,6,opt,name=status,proto3" json:"status,omitempty"`
+	// The decision, by id or name: 1 Pending, 2 Refused, 3 Approved or 4 Cancelled. Required in
+	// new cases. Stored and returned, without an effect.
 	ApprovalStatus *v1.Ref `protobuf:"bytes,7,opt,name=approval_status,json=approvalStatus,proto3" json:"approval_status,omitempty"`
-	StartDate      string  `protobuf:"bytes,8,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The first day, not before the hire date of the employee. Required in new cases.
+	StartDate string `protobuf:"bytes,8,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included. A case without a last day is open-ended.
-	EndDate                string `protobuf:"bytes,9,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	RequestDate            string `protobuf:"bytes,10,opt,name=request_date,json=requestDate,proto3" json:"request_date,omitempty"`
+	EndDate string `protobuf:"bytes,9,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The day of the request for leave. Required in new cases. Stored and returned, without an
+	// effect.
+	RequestDate string `protobuf:"bytes,10,opt,name=request_date,json=requestDate,proto3" json:"request_date,omitempty"`
+	// The first day of the frequency. Required in new cases. A change refuses a day outside of
+	// the case.
 	FrequencyEffectiveDate string `protobuf:"bytes,11,opt,name=frequency_effective_date,json=frequencyEffectiveDate,proto3" json:"frequency_effective_date,omitempty"`
-	// The code, unique in the tenant. The default is generated from the year and a number.
+	// The code, unique in the tenant, at most 50 characters. The default is generated from the
+	// year and a number.
 	CaseCode string `protobuf:"bytes,12,opt,name=case_code,json=caseCode,proto3" json:"case_code,omitempty"`
-	// The code of another system, unique in the tenant.
+	// The code of another system, unique in the tenant, at most 100 characters.
 	Code string `protobuf:"bytes,13,opt,name=code,proto3" json:"code,omitempty"`
-	// Read only.
+	// Only in responses: the same as caseCode.
 	DisplayCaseCode string `protobuf:"bytes,14,opt,name=display_case_code,json=displayCaseCode,proto3" json:"display_case_code,omitempty"`
-	// Read only.
+	// Only in responses: the case code, followed by the name of the reason.
 	LongCaseCode string `protobuf:"bytes,15,opt,name=long_case_code,json=longCaseCode,proto3" json:"long_case_code,omitempty"`
-	// Read only.
+	// Only in responses: the full name of the employee.
 	EmployeeFullName string `protobuf:"bytes,16,opt,name=employee_full_name,json=employeeFullName,proto3" json:"employee_full_name,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -623,12 +649,13 @@ func (x *LeaveCase) GetEmployeeFullName() string {
 // LeaveEmployee is a Ref with the employee's name.
 type LeaveEmployee struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id of the person. It has precedence over the qualifier.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The person number.
 	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// Read only.
+	// Only in responses: the person number.
 	Name *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// Read only.
+	// Only in responses: the full name of the person.
 	FullName      *string `protobuf:"bytes,4,opt,name=full_name,json=fullName,proto3,oneof" json:"full_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -703,10 +730,10 @@ const file_rotaloom_timekeeping_v1_leave_case_proto_rawDesc = "" +
 	"\rleave_case_id\x18\x01 \x01(\x03H\x00R\vleaveCaseId\x88\x01\x01\x12\x17\n" +
 	"\x04code\x18\x02 \x01(\tH\x01R\x04code\x88\x01\x01B\x10\n" +
 	"\x0e_leave_case_idB\a\n" +
-	"\x05_code\"\x89\x01\n" +
-	"\x16DeleteLeaveCaseRequest\x126\n" +
+	"\x05_code\"\x91\x01\n" +
+	"\x16DeleteLeaveCaseRequest\x12>\n" +
 	"\n" +
-	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12&\n" +
+	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\tleaveCase\x12&\n" +
 	"\fdelete_edits\x18\x02 \x01(\bH\x00R\vdeleteEdits\x88\x01\x01B\x0f\n" +
 	"\r_delete_edits\"\x9c\x01\n" +
 	"\x1cMultiCreateLeaveCasesRequest\x12:\n" +
@@ -727,10 +754,10 @@ const file_rotaloom_timekeeping_v1_leave_case_proto_rawDesc = "" +
 	"leaveCases\x128\n" +
 	"\vcase_status\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\n" +
 	"caseStatus:\xb1\x01\xa2\xbb\x18\xac\x01\x1a\xa9\x01\b\xa0\x90\x05\x12\tWFP-90001\x18\x9d\x03*\temployees2\n" +
-	"date_rangeJ\x1dLeave Cases, employees * daysR_Service Limits are exceeded for operation on Leave Cases for {items} employees and {days} days.\"\x9e\x02\n" +
-	"\x1cMultiDeleteLeaveCasesRequest\x12\xc4\x01\n" +
-	"\vleave_cases\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB\x89\x01\xa2\xbb\x18\x84\x01\n" +
-	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesRaService Limits are exceeded for operation on Leave Cases. No more than {max} items are permitted.R\n" +
+	"date_rangeJ\x1dLeave Cases, employees * daysR_Service Limits are exceeded for operation on Leave Cases for {items} employees and {days} days.\"\xa0\x02\n" +
+	"\x1cMultiDeleteLeaveCasesRequest\x12\xc6\x01\n" +
+	"\vleave_cases\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB\x8b\x01\xa2\xbb\x18\x86\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave casesRaService Limits are exceeded for operation on Leave Cases. No more than {max} items are permitted.h\x01R\n" +
 	"leaveCases\x12&\n" +
 	"\fdelete_edits\x18\x02 \x01(\bH\x00R\vdeleteEdits\x88\x01\x01B\x0f\n" +
 	"\r_delete_edits\"\xa9\x01\n" +

@@ -27,8 +27,9 @@ const (
 )
 
 type ListLeaveCaseCustomFieldsRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case. It or the code is required; the id has precedence.
+	LeaveCaseId *int64 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
 	// The external code of the case or, if there is none, the case code.
 	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -79,9 +80,12 @@ func (x *ListLeaveCaseCustomFieldsRequest) GetCode() string {
 	return ""
 }
 
+// LeaveCaseCustomFields are values of custom fields of one leave case.
 type LeaveCaseCustomFields struct {
-	state         protoimpl.MessageState  `protogen:"open.v1"`
-	LeaveCase     *v1.Ref                 `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case, by id or code.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The values to set, all or none. Fields that are not listed do not change.
 	CustomFields  []*LeaveCaseCustomField `protobuf:"bytes,2,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -177,14 +181,16 @@ func (x *LeaveCaseCustomFieldList) GetItems() []*LeaveCaseCustomField {
 
 // LeaveCaseCustomField is a custom field of a leave case with its value.
 type LeaveCaseCustomField struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	CustomField *v1.Ref                `protobuf:"bytes,1,opt,name=custom_field,json=customField,proto3" json:"custom_field,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The custom field, by id or name. The employee's leave profile must permit it for the
+	// category of the case.
+	CustomField *v1.Ref `protobuf:"bytes,1,opt,name=custom_field,json=customField,proto3" json:"custom_field,omitempty"`
 	// The value in the format of the field's type; absent if the field has none. In
 	// requests, "" removes the value.
 	Value *string `protobuf:"bytes,2,opt,name=value,proto3,oneof" json:"value,omitempty"`
-	// Read only.
+	// Only in responses: the type of the custom field.
 	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
-	// Read only: whether the value cannot be removed once it is set.
+	// Only in responses: whether the value cannot be removed once it is set.
 	Required      *bool `protobuf:"varint,4,opt,name=required,proto3,oneof" json:"required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -257,19 +263,19 @@ const file_rotaloom_timekeeping_v1_leave_case_custom_field_proto_rawDesc = "" +
 	"\rleave_case_id\x18\x01 \x01(\x03H\x00R\vleaveCaseId\x88\x01\x01\x12\x17\n" +
 	"\x04code\x18\x02 \x01(\tH\x01R\x04code\x88\x01\x01B\x10\n" +
 	"\x0e_leave_case_idB\a\n" +
-	"\x05_code\"\xdc\x01\n" +
-	"\x15LeaveCaseCustomFields\x126\n" +
+	"\x05_code\"\xe6\x01\n" +
+	"\x15LeaveCaseCustomFields\x12>\n" +
 	"\n" +
-	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12\x8a\x01\n" +
-	"\rcustom_fields\x18\x02 \x03(\v2-.rotaloom.timekeeping.v1.LeaveCaseCustomFieldB6\xa2\xbb\x182\n" +
-	"0\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03J\x1dcustom fields of a leave caseR\fcustomFields\"l\n" +
+	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\tleaveCase\x12\x8c\x01\n" +
+	"\rcustom_fields\x18\x02 \x03(\v2-.rotaloom.timekeeping.v1.LeaveCaseCustomFieldB8\xa2\xbb\x184\n" +
+	"0\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03J\x1dcustom fields of a leave caseh\x01R\fcustomFields\"l\n" +
 	"\x18LeaveCaseCustomFieldList\x12C\n" +
 	"\x05items\x18\x01 \x03(\v2-.rotaloom.timekeeping.v1.LeaveCaseCustomFieldR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xb9\x01\n" +
-	"\x14LeaveCaseCustomField\x12:\n" +
-	"\fcustom_field\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vcustomField\x12\x19\n" +
-	"\x05value\x18\x02 \x01(\tH\x00R\x05value\x88\x01\x01\x12\x12\n" +
-	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1f\n" +
+	"\x05items\"\xea\x01\n" +
+	"\x14LeaveCaseCustomField\x12B\n" +
+	"\fcustom_field\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\vcustomField\x12\x19\n" +
+	"\x05value\x18\x02 \x01(\tH\x00R\x05value\x88\x01\x01\x12;\n" +
+	"\x04type\x18\x03 \x01(\tB'\xa2\xbb\x18#b\x04TEXTb\x06NUMBERb\x04DATEb\aBOOLEANb\x04LISTR\x04type\x12\x1f\n" +
 	"\brequired\x18\x04 \x01(\bH\x01R\brequired\x88\x01\x01B\b\n" +
 	"\x06_valueB\v\n" +
 	"\t_required2\xf8\x03\n" +

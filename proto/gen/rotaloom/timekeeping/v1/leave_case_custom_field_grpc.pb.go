@@ -32,7 +32,8 @@ const (
 // LeaveCaseCustomFieldService manages the values of custom fields.
 type LeaveCaseCustomFieldServiceClient interface {
 	// Lists the custom fields of a leave case by name: the fields of its category in the
-	// employee's leave profile, and the fields with a value.
+	// employee's leave profile, and the fields with a value. Fields without a value have no
+	// property value.
 	ListLeaveCaseCustomFields(ctx context.Context, in *ListLeaveCaseCustomFieldsRequest, opts ...grpc.CallOption) (*LeaveCaseCustomFieldList, error)
 	// Sets and removes values of custom fields of a leave case, all or none. Fields that
 	// the request does not name keep their values.
@@ -74,7 +75,8 @@ func (c *leaveCaseCustomFieldServiceClient) UpdateLeaveCaseCustomFields(ctx cont
 // LeaveCaseCustomFieldService manages the values of custom fields.
 type LeaveCaseCustomFieldServiceServer interface {
 	// Lists the custom fields of a leave case by name: the fields of its category in the
-	// employee's leave profile, and the fields with a value.
+	// employee's leave profile, and the fields with a value. Fields without a value have no
+	// property value.
 	ListLeaveCaseCustomFields(context.Context, *ListLeaveCaseCustomFieldsRequest) (*LeaveCaseCustomFieldList, error)
 	// Sets and removes values of custom fields of a leave case, all or none. Fields that
 	// the request does not name keep their values.

@@ -38,12 +38,13 @@ const (
 //
 // LeaveCaseService manages leave cases.
 type LeaveCaseServiceClient interface {
-	// Retrieves the leave case with the id in the path.
+	// Retrieves the leave case with the id in the path. An unknown id, and a case of an employee
+	// whom the caller may not see, are 404.
 	GetLeaveCase(ctx context.Context, in *GetLeaveCaseRequest, opts ...grpc.CallOption) (*LeaveCase, error)
 	// Retrieves the leave case with the given id or code. If the case does not exist, the
 	// status is 400, not 404.
 	FindLeaveCase(ctx context.Context, in *FindLeaveCaseRequest, opts ...grpc.CallOption) (*LeaveCase, error)
-	// Creates a leave case.
+	// Creates a leave case. If the employee has a leave profile, it must have the category.
 	CreateLeaveCase(ctx context.Context, in *LeaveCase, opts ...grpc.CallOption) (*LeaveCase, error)
 	// Changes the leave case with the id in the body. Properties that the body leaves out
 	// do not change.
@@ -51,13 +52,15 @@ type LeaveCaseServiceClient interface {
 	// Deletes the leave case in the body. If the case has leave edits, the request is
 	// refused unless delete_edits is true.
 	DeleteLeaveCase(ctx context.Context, in *DeleteLeaveCaseRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Creates up to 1,000 leave cases, all or none.
+	// Creates up to 1,000 leave cases, all or none. With partial_success, the valid cases are
+	// stored, and the response is 207 with the errors of the others.
 	MultiCreateLeaveCases(ctx context.Context, in *MultiCreateLeaveCasesRequest, opts ...grpc.CallOption) (*LeaveCaseList, error)
 	// Retrieves leave cases by references, or the leave cases of employees that overlap a
 	// range of days. If some of the employees are unknown, the response is 207 with the
 	// cases of the other employees.
 	MultiReadLeaveCases(ctx context.Context, in *MultiReadLeaveCasesRequest, opts ...grpc.CallOption) (*LeaveCaseList, error)
-	// Deletes up to 1,000 leave cases, all or none, in the same way as DeleteLeaveCase.
+	// Deletes up to 1,000 leave cases, all or none, in the same way as DeleteLeaveCase. An
+	// unknown case refuses the whole request.
 	MultiDeleteLeaveCases(ctx context.Context, in *MultiDeleteLeaveCasesRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -155,12 +158,13 @@ func (c *leaveCaseServiceClient) MultiDeleteLeaveCases(ctx context.Context, in *
 //
 // LeaveCaseService manages leave cases.
 type LeaveCaseServiceServer interface {
-	// Retrieves the leave case with the id in the path.
+	// Retrieves the leave case with the id in the path. An unknown id, and a case of an employee
+	// whom the caller may not see, are 404.
 	GetLeaveCase(context.Context, *GetLeaveCaseRequest) (*LeaveCase, error)
 	// Retrieves the leave case with the given id or code. If the case does not exist, the
 	// status is 400, not 404.
 	FindLeaveCase(context.Context, *FindLeaveCaseRequest) (*LeaveCase, error)
-	// Creates a leave case.
+	// Creates a leave case. If the employee has a leave profile, it must have the category.
 	CreateLeaveCase(context.Context, *LeaveCase) (*LeaveCase, error)
 	// Changes the leave case with the id in the body. Properties that the body leaves out
 	// do not change.
@@ -168,13 +172,15 @@ type LeaveCaseServiceServer interface {
 	// Deletes the leave case in the body. If the case has leave edits, the request is
 	// refused unless delete_edits is true.
 	DeleteLeaveCase(context.Context, *DeleteLeaveCaseRequest) (*emptypb.Empty, error)
-	// Creates up to 1,000 leave cases, all or none.
+	// Creates up to 1,000 leave cases, all or none. With partial_success, the valid cases are
+	// stored, and the response is 207 with the errors of the others.
 	MultiCreateLeaveCases(context.Context, *MultiCreateLeaveCasesRequest) (*LeaveCaseList, error)
 	// Retrieves leave cases by references, or the leave cases of employees that overlap a
 	// range of days. If some of the employees are unknown, the response is 207 with the
 	// cases of the other employees.
 	MultiReadLeaveCases(context.Context, *MultiReadLeaveCasesRequest) (*LeaveCaseList, error)
-	// Deletes up to 1,000 leave cases, all or none, in the same way as DeleteLeaveCase.
+	// Deletes up to 1,000 leave cases, all or none, in the same way as DeleteLeaveCase. An
+	// unknown case refuses the whole request.
 	MultiDeleteLeaveCases(context.Context, *MultiDeleteLeaveCasesRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedLeaveCaseServiceServer()
 }

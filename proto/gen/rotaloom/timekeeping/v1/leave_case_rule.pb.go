@@ -28,8 +28,9 @@ const (
 )
 
 type ListLeaveCaseRulesRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case. It or the code is required; the id has precedence.
+	LeaveCaseId *int64 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
 	// The external code of the case or, if there is none, the case code.
 	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -81,8 +82,9 @@ func (x *ListLeaveCaseRulesRequest) GetCode() string {
 }
 
 type GetLeaveCaseRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the rule of the leave case.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,9 +127,10 @@ func (x *GetLeaveCaseRuleRequest) GetId() int64 {
 }
 
 type UpdateLeaveCaseRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *LeaveCaseRule         `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the rule of the leave case.
+	Id            int64          `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *LeaveCaseRule `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -177,8 +180,9 @@ func (x *UpdateLeaveCaseRuleRequest) GetBody() *LeaveCaseRule {
 }
 
 type DeleteLeaveCaseRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the rule of the leave case.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -265,11 +269,13 @@ func (x *LeaveCaseRuleList) GetItems() []*LeaveCaseRule {
 }
 
 type LeaveCaseRule struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	LeaveCase *v1.Ref                `protobuf:"bytes,2,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	// The leave rule. It must be active, and the employee's leave profile must permit it
-	// for the category of the case.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. New rules of a case must not have one.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The leave case, by id or code. Required in a new rule of a case.
+	LeaveCase *v1.Ref `protobuf:"bytes,2,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The leave rule, by id or name. It must be active, and the employee's leave profile must
+	// permit it for the category of the case. Required in a new rule of a case.
 	Rule *v1.Ref `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
 	// The first day of the rule, within the case; the rule applies until the next rule of
 	// the case. The default is the first day of the case.

@@ -35,13 +35,15 @@ const (
 //
 // LeaveCaseRuleService manages the rules of leave cases.
 type LeaveCaseRuleServiceClient interface {
-	// Lists the rules of a leave case by their effective dates.
+	// Lists the rules of a leave case by their effective dates. A rule applies until the next
+	// one.
 	ListLeaveCaseRules(ctx context.Context, in *ListLeaveCaseRulesRequest, opts ...grpc.CallOption) (*LeaveCaseRuleList, error)
 	// Assigns a rule to a leave case. A submitted case is opened by this.
 	CreateLeaveCaseRule(ctx context.Context, in *LeaveCaseRule, opts ...grpc.CallOption) (*LeaveCaseRule, error)
-	// Retrieves one rule of a leave case.
+	// Retrieves one rule of a leave case. An unknown id is 404.
 	GetLeaveCaseRule(ctx context.Context, in *GetLeaveCaseRuleRequest, opts ...grpc.CallOption) (*LeaveCaseRule, error)
-	// Changes the given properties of a rule of a leave case.
+	// Changes the given properties of a rule of a leave case. Properties that the request leaves
+	// out do not change.
 	UpdateLeaveCaseRule(ctx context.Context, in *UpdateLeaveCaseRuleRequest, opts ...grpc.CallOption) (*LeaveCaseRule, error)
 	// Removes a rule from a leave case. The leave edits of the case are not deleted.
 	DeleteLeaveCaseRule(ctx context.Context, in *DeleteLeaveCaseRuleRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +113,15 @@ func (c *leaveCaseRuleServiceClient) DeleteLeaveCaseRule(ctx context.Context, in
 //
 // LeaveCaseRuleService manages the rules of leave cases.
 type LeaveCaseRuleServiceServer interface {
-	// Lists the rules of a leave case by their effective dates.
+	// Lists the rules of a leave case by their effective dates. A rule applies until the next
+	// one.
 	ListLeaveCaseRules(context.Context, *ListLeaveCaseRulesRequest) (*LeaveCaseRuleList, error)
 	// Assigns a rule to a leave case. A submitted case is opened by this.
 	CreateLeaveCaseRule(context.Context, *LeaveCaseRule) (*LeaveCaseRule, error)
-	// Retrieves one rule of a leave case.
+	// Retrieves one rule of a leave case. An unknown id is 404.
 	GetLeaveCaseRule(context.Context, *GetLeaveCaseRuleRequest) (*LeaveCaseRule, error)
-	// Changes the given properties of a rule of a leave case.
+	// Changes the given properties of a rule of a leave case. Properties that the request leaves
+	// out do not change.
 	UpdateLeaveCaseRule(context.Context, *UpdateLeaveCaseRuleRequest) (*LeaveCaseRule, error)
 	// Removes a rule from a leave case. The leave edits of the case are not deleted.
 	DeleteLeaveCaseRule(context.Context, *DeleteLeaveCaseRuleRequest) (*emptypb.Empty, error)

@@ -28,8 +28,9 @@ const (
 )
 
 type ListLeaveCertificationsRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case. It or the code is required; the id has precedence.
+	LeaveCaseId *int64 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
 	// The external code of the case or, if there is none, the case code.
 	Code *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	// Returns only the certification with the latest first day. If there are several, the
@@ -135,38 +136,56 @@ func (x *LeaveCertificationList) GetLeaveCertifications() []*LeaveCertification 
 }
 
 type LeaveCertification struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	LeaveCase *v1.Ref                `protobuf:"bytes,2,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. With an id, a request replaces this certification of the case;
+	// without one, it adds a certification.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The leave case, by id or code.
+	LeaveCase *v1.Ref `protobuf:"bytes,2,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
 	// The first day of the certification.
 	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day of the certification. Without it, the certification never ends.
 	ExpirationDate string `protobuf:"bytes,4,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
-	// The longest duration of an episode.
+	// The longest duration of an episode in days, 0 to 36,500. Stored and returned, without an
+	// effect.
 	DurationDays *int32 `protobuf:"varint,5,opt,name=duration_days,json=durationDays,proto3,oneof" json:"duration_days,omitempty"`
-	// In seconds, in spite of the name.
+	// The longest duration of an episode in seconds, in spite of the name. Stored and returned,
+	// without an effect.
 	DurationHours *int64 `protobuf:"varint,6,opt,name=duration_hours,json=durationHours,proto3,oneof" json:"duration_hours,omitempty"`
-	// The number of permitted episodes, in a number of intervals of a kind.
+	// The number of permitted episodes in frequencyIntervalCount intervals, 0 to 36,500. Stored
+	// and returned, without an effect.
 	FrequencyEpisodesPerInterval *int32 `protobuf:"varint,7,opt,name=frequency_episodes_per_interval,json=frequencyEpisodesPerInterval,proto3,oneof" json:"frequency_episodes_per_interval,omitempty"`
-	FrequencyIntervalCount       *int32 `protobuf:"varint,8,opt,name=frequency_interval_count,json=frequencyIntervalCount,proto3,oneof" json:"frequency_interval_count,omitempty"`
-	FrequencyIntervalId          *int64 `protobuf:"varint,9,opt,name=frequency_interval_id,json=frequencyIntervalId,proto3,oneof" json:"frequency_interval_id,omitempty"`
-	// In seconds, in spite of the name, per interval of a kind.
-	TotalHours               *int64 `protobuf:"varint,10,opt,name=total_hours,json=totalHours,proto3,oneof" json:"total_hours,omitempty"`
+	// The number of intervals for frequencyEpisodesPerInterval, 0 to 36,500. Stored and returned,
+	// without an effect.
+	FrequencyIntervalCount *int32 `protobuf:"varint,8,opt,name=frequency_interval_count,json=frequencyIntervalCount,proto3,oneof" json:"frequency_interval_count,omitempty"`
+	// The id of the kind of these intervals, kept as sent. Stored and returned, without an
+	// effect.
+	FrequencyIntervalId *int64 `protobuf:"varint,9,opt,name=frequency_interval_id,json=frequencyIntervalId,proto3,oneof" json:"frequency_interval_id,omitempty"`
+	// The permitted time per interval in seconds, in spite of the name. Stored and returned,
+	// without an effect.
+	TotalHours *int64 `protobuf:"varint,10,opt,name=total_hours,json=totalHours,proto3,oneof" json:"total_hours,omitempty"`
+	// The id of the kind of interval for totalHours, kept as sent. Stored and returned, without
+	// an effect.
 	TotalHoursIntervalTypeId *int64 `protobuf:"varint,11,opt,name=total_hours_interval_type_id,json=totalHoursIntervalTypeId,proto3,oneof" json:"total_hours_interval_type_id,omitempty"`
-	// The reduced schedule of the employee: its first and last day, the number of days per
-	// week, and the time per day in seconds, in spite of the name.
-	ReducedScheduleStartDate   string `protobuf:"bytes,12,opt,name=reduced_schedule_start_date,json=reducedScheduleStartDate,proto3" json:"reduced_schedule_start_date,omitempty"`
-	ReducedScheduleEndDate     string `protobuf:"bytes,13,opt,name=reduced_schedule_end_date,json=reducedScheduleEndDate,proto3" json:"reduced_schedule_end_date,omitempty"`
+	// The first day of the reduced schedule. Stored and returned, without an effect.
+	ReducedScheduleStartDate string `protobuf:"bytes,12,opt,name=reduced_schedule_start_date,json=reducedScheduleStartDate,proto3" json:"reduced_schedule_start_date,omitempty"`
+	// The last day of the reduced schedule, not before its first day. Stored and returned,
+	// without an effect.
+	ReducedScheduleEndDate string `protobuf:"bytes,13,opt,name=reduced_schedule_end_date,json=reducedScheduleEndDate,proto3" json:"reduced_schedule_end_date,omitempty"`
+	// The days of work per week in the reduced schedule, 0 to 7. Stored and returned, without an
+	// effect.
 	ReducedScheduleDaysPerWeek *int32 `protobuf:"varint,14,opt,name=reduced_schedule_days_per_week,json=reducedScheduleDaysPerWeek,proto3,oneof" json:"reduced_schedule_days_per_week,omitempty"`
+	// The time of work per day in the reduced schedule, in seconds, in spite of the name: 0 to
+	// 86,400. Stored and returned, without an effect.
 	ReducedScheduleHoursPerDay *int64 `protobuf:"varint,15,opt,name=reduced_schedule_hours_per_day,json=reducedScheduleHoursPerDay,proto3,oneof" json:"reduced_schedule_hours_per_day,omitempty"`
-	// Up to 4,000 characters.
+	// A text of up to 4,000 characters. Stored and returned, without an effect.
 	Note string `protobuf:"bytes,16,opt,name=note,proto3" json:"note,omitempty"`
-	// Read only: the user who entered the certification, with the person id if the user is
-	// a person.
+	// Only in responses: the user who entered the certification, with the person id if the user
+	// is a person.
 	EnteredBy *v1.Ref `protobuf:"bytes,17,opt,name=entered_by,json=enteredBy,proto3" json:"entered_by,omitempty"`
-	// Read only: the time of entry, in UTC.
+	// Only in responses: the time of the entry, in UTC.
 	EnteredOn string `protobuf:"bytes,18,opt,name=entered_on,json=enteredOn,proto3" json:"entered_on,omitempty"`
-	// Read only: whether the certification was changed after it was entered.
+	// Only in responses: whether the certification was changed after it was entered.
 	Updated       *bool `protobuf:"varint,19,opt,name=updated,proto3,oneof" json:"updated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -349,13 +368,14 @@ const file_rotaloom_timekeeping_v1_leave_certification_proto_rawDesc = "" +
 	"\x05_last\"\x94\x01\n" +
 	"\x16LeaveCertificationList\x12^\n" +
 	"\x14leave_certifications\x18\x01 \x03(\v2+.rotaloom.timekeeping.v1.LeaveCertificationR\x13leaveCertifications:\x1a\xa2\xbb\x18\x16\n" +
-	"\x14leave_certifications\"\xf6\t\n" +
+	"\x14leave_certifications\"\x80\n" +
+	"\n" +
 	"\x12LeaveCertification\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x126\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12>\n" +
 	"\n" +
-	"leave_case\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12%\n" +
+	"leave_case\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\tleaveCase\x12'\n" +
 	"\n" +
-	"start_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12/\n" +
+	"start_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12/\n" +
 	"\x0fexpiration_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x0eexpirationDate\x12(\n" +
 	"\rduration_days\x18\x05 \x01(\x05H\x01R\fdurationDays\x88\x01\x01\x12*\n" +
 	"\x0eduration_hours\x18\x06 \x01(\x03H\x02R\rdurationHours\x88\x01\x01\x12J\n" +

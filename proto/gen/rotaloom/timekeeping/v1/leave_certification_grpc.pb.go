@@ -33,9 +33,10 @@ const (
 // LeaveCertificationService manages the certifications of leave cases.
 type LeaveCertificationServiceClient interface {
 	// Lists the certifications of a leave case, ordered by first day, or only the last one.
+	// Certifications of equal first days have the order of their entry.
 	ListLeaveCertifications(ctx context.Context, in *ListLeaveCertificationsRequest, opts ...grpc.CallOption) (*LeaveCertificationList, error)
-	// Adds a certification to a leave case, or replaces the certification with the given
-	// id.
+	// Adds a certification to a leave case, or replaces the certification with the given id. A
+	// leave case has at most 200 certifications.
 	SaveLeaveCertification(ctx context.Context, in *LeaveCertification, opts ...grpc.CallOption) (*LeaveCertification, error)
 }
 
@@ -74,9 +75,10 @@ func (c *leaveCertificationServiceClient) SaveLeaveCertification(ctx context.Con
 // LeaveCertificationService manages the certifications of leave cases.
 type LeaveCertificationServiceServer interface {
 	// Lists the certifications of a leave case, ordered by first day, or only the last one.
+	// Certifications of equal first days have the order of their entry.
 	ListLeaveCertifications(context.Context, *ListLeaveCertificationsRequest) (*LeaveCertificationList, error)
-	// Adds a certification to a leave case, or replaces the certification with the given
-	// id.
+	// Adds a certification to a leave case, or replaces the certification with the given id. A
+	// leave case has at most 200 certifications.
 	SaveLeaveCertification(context.Context, *LeaveCertification) (*LeaveCertification, error)
 	mustEmbedUnimplementedLeaveCertificationServiceServer()
 }

@@ -28,7 +28,7 @@ const (
 
 type ListLeaveCustomFieldsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// TEXT, NUMBER, DATE, BOOLEAN or LIST, in any case.
+	// Returns only custom fields of this type: TEXT, NUMBER, DATE, BOOLEAN or LIST, in any case.
 	Type          string `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -72,8 +72,9 @@ func (x *ListLeaveCustomFieldsRequest) GetType() string {
 }
 
 type GetLeaveCustomFieldRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the custom field.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -116,9 +117,10 @@ func (x *GetLeaveCustomFieldRequest) GetId() int64 {
 }
 
 type UpdateLeaveCustomFieldRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *LeaveCustomField      `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the custom field.
+	Id            int64             `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *LeaveCustomField `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -169,7 +171,8 @@ func (x *UpdateLeaveCustomFieldRequest) GetBody() *LeaveCustomField {
 
 type DeleteLeaveCustomFieldRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the custom field.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the custom field of leave must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -266,19 +269,21 @@ func (x *LeaveCustomFieldList) GetItems() []*LeaveCustomField {
 
 type LeaveCustomField struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the field must still have it.
 	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	// The same as the name. It is used if the request has no name.
-	Qualifier   string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	Qualifier string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// Whether leave cases may have a value for the field. The default is true.
 	IsActive *bool `protobuf:"varint,6,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
 	// TEXT, NUMBER, DATE, BOOLEAN or LIST, in any case. The default is TEXT.
 	Type string `protobuf:"bytes,7,opt,name=type,proto3" json:"type,omitempty"`
-	// The permitted values of a LIST. A case has one of them.
+	// The permitted values of a LIST. Required for a LIST, and not permitted otherwise.
 	Values        []string `protobuf:"bytes,8,rep,name=values,proto3" json:"values,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -389,15 +394,15 @@ const file_rotaloom_timekeeping_v1_leave_custom_field_proto_rawDesc = "" +
 	"\b_version\"d\n" +
 	"\x14LeaveCustomFieldList\x12?\n" +
 	"\x05items\x18\x01 \x03(\v2).rotaloom.timekeeping.v1.LeaveCustomFieldR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xd2\x02\n" +
+	"\x05items\"\xfb\x02\n" +
 	"\x10LeaveCustomField\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x12\x1c\n" +
 	"\tqualifier\x18\x04 \x01(\tR\tqualifier\x126\n" +
 	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20801R\vdescription\x12 \n" +
-	"\tis_active\x18\x06 \x01(\bH\x02R\bisActive\x88\x01\x01\x12\x12\n" +
-	"\x04type\x18\a \x01(\tR\x04type\x12I\n" +
+	"\tis_active\x18\x06 \x01(\bH\x02R\bisActive\x88\x01\x01\x12;\n" +
+	"\x04type\x18\a \x01(\tB'\xa2\xbb\x18#b\x04TEXTb\x06NUMBERb\x04DATEb\aBOOLEANb\x04LISTR\x04type\x12I\n" +
 	"\x06values\x18\b \x03(\tB1\xa2\xbb\x18-\n" +
 	"+\b\xc8\x01\x12\tWFP-90003\x18\x9d\x03J\x18values of a custom fieldR\x06valuesB\x05\n" +
 	"\x03_idB\n" +

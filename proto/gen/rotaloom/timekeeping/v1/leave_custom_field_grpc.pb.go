@@ -35,13 +35,16 @@ const (
 //
 // LeaveCustomFieldService manages custom fields of leave.
 type LeaveCustomFieldServiceClient interface {
-	// Retrieves the custom fields of leave by name: all, or all of a type.
+	// Retrieves the custom fields of leave by name: all, or all of a type. The response also has
+	// inactive fields.
 	ListLeaveCustomFields(ctx context.Context, in *ListLeaveCustomFieldsRequest, opts ...grpc.CallOption) (*LeaveCustomFieldList, error)
-	// Retrieves one custom field of leave.
+	// Retrieves one custom field of leave. An unknown id is 404.
 	GetLeaveCustomField(ctx context.Context, in *GetLeaveCustomFieldRequest, opts ...grpc.CallOption) (*LeaveCustomField, error)
-	// Creates a custom field of leave.
+	// Creates a custom field of leave. The response has its id and its defaults. A name that
+	// another one has is refused.
 	CreateLeaveCustomField(ctx context.Context, in *LeaveCustomField, opts ...grpc.CallOption) (*LeaveCustomField, error)
-	// Replaces a custom field of leave.
+	// Replaces a custom field of leave. The type cannot change while leave cases have values of
+	// the field.
 	UpdateLeaveCustomField(ctx context.Context, in *UpdateLeaveCustomFieldRequest, opts ...grpc.CallOption) (*LeaveCustomField, error)
 	// Deletes a custom field of leave. The request is refused if another object refers to
 	// it.
@@ -112,13 +115,16 @@ func (c *leaveCustomFieldServiceClient) DeleteLeaveCustomField(ctx context.Conte
 //
 // LeaveCustomFieldService manages custom fields of leave.
 type LeaveCustomFieldServiceServer interface {
-	// Retrieves the custom fields of leave by name: all, or all of a type.
+	// Retrieves the custom fields of leave by name: all, or all of a type. The response also has
+	// inactive fields.
 	ListLeaveCustomFields(context.Context, *ListLeaveCustomFieldsRequest) (*LeaveCustomFieldList, error)
-	// Retrieves one custom field of leave.
+	// Retrieves one custom field of leave. An unknown id is 404.
 	GetLeaveCustomField(context.Context, *GetLeaveCustomFieldRequest) (*LeaveCustomField, error)
-	// Creates a custom field of leave.
+	// Creates a custom field of leave. The response has its id and its defaults. A name that
+	// another one has is refused.
 	CreateLeaveCustomField(context.Context, *LeaveCustomField) (*LeaveCustomField, error)
-	// Replaces a custom field of leave.
+	// Replaces a custom field of leave. The type cannot change while leave cases have values of
+	// the field.
 	UpdateLeaveCustomField(context.Context, *UpdateLeaveCustomFieldRequest) (*LeaveCustomField, error)
 	// Deletes a custom field of leave. The request is refused if another object refers to
 	// it.

@@ -29,9 +29,11 @@ const (
 )
 
 type CreateLeaveEditsRequest struct {
-	state      protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCase  *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	LeaveEdits []*LeaveEdit           `protobuf:"bytes,2,rep,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case, by id or code. It must be open.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The leave edits, 1 to 1,000. An edit with an id changes the edit with that id.
+	LeaveEdits []*LeaveEdit `protobuf:"bytes,2,rep,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
 	// The start of edits that have no start time.
 	StartTime     string `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -90,8 +92,9 @@ func (x *CreateLeaveEditsRequest) GetStartTime() string {
 }
 
 type GetLeaveEditRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave edit.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -134,9 +137,10 @@ func (x *GetLeaveEditRequest) GetId() int64 {
 }
 
 type UpdateLeaveEditRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	LeaveEdit     *LeaveEdit             `protobuf:"bytes,2,opt,name=leave_edit,json=leaveEdit,proto3" json:"leave_edit,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave edit.
+	Id            int64      `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	LeaveEdit     *LeaveEdit `protobuf:"bytes,2,opt,name=leave_edit,json=leaveEdit,proto3" json:"leave_edit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -186,8 +190,9 @@ func (x *UpdateLeaveEditRequest) GetLeaveEdit() *LeaveEdit {
 }
 
 type DeleteLeaveEditRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave edit.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -230,9 +235,10 @@ func (x *DeleteLeaveEditRequest) GetId() int64 {
 }
 
 type MultiReadLeaveEditsRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// Both dates are included.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees; the qualifier is the person number.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The days, both included.
 	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	// The leave cases to consider. BY_START_AND_END_DATES, the default: cases that overlap
 	// the range. BY_RETRIEVAL_DATES: cases with an edit in the range.
@@ -302,14 +308,17 @@ func (x *MultiReadLeaveEditsRequest) GetLeaveEditSearchTypeEnum() string {
 	return ""
 }
 
-// MultiDeleteLeaveEditsRequest names the edits by exactly one of its last
-// three properties.
+// MultiDeleteLeaveEditsRequest names leave edits of one case by exactly one of leaveEditIds,
+// dates and startDate.
 type MultiDeleteLeaveEditsRequest struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCase    *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	LeaveEditIds []int64                `protobuf:"varint,2,rep,packed,name=leave_edit_ids,json=leaveEditIds,proto3" json:"leave_edit_ids,omitempty"`
-	Dates        []string               `protobuf:"bytes,3,rep,name=dates,proto3" json:"dates,omitempty"`
-	// The last day, included.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case, by id or code.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The ids of the leave edits.
+	LeaveEditIds []int64 `protobuf:"varint,2,rep,packed,name=leave_edit_ids,json=leaveEditIds,proto3" json:"leave_edit_ids,omitempty"`
+	// The days whose leave edits are deleted.
+	Dates []string `protobuf:"bytes,3,rep,name=dates,proto3" json:"dates,omitempty"`
+	// The first day: the leave edits of this day and of all later days are deleted.
 	StartDate     string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -417,13 +426,17 @@ func (x *LeaveEditList) GetLeaveEdits() []*LeaveEdit {
 	return nil
 }
 
+// LeaveEditsRead are leave edits with their totals.
 type LeaveEditsRead struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Totals *LeaveTotals           `protobuf:"bytes,1,opt,name=totals,proto3" json:"totals,omitempty"`
-	// Both lists are always present, also if they are empty.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The totals of all returned leave edits.
+	Totals *LeaveTotals `protobuf:"bytes,1,opt,name=totals,proto3" json:"totals,omitempty"`
+	// The totals by leave case. Present also if it is empty.
 	LeaveCaseTotals *LeaveCaseTotalsList `protobuf:"bytes,2,opt,name=leave_case_totals,json=leaveCaseTotals,proto3" json:"leave_case_totals,omitempty"`
-	LeaveEdits      *LeaveEditList       `protobuf:"bytes,3,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
-	Metadata        *LeaveEditsMetadata  `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// The leave edits. Present also if the list is empty.
+	LeaveEdits *LeaveEditList `protobuf:"bytes,3,opt,name=leave_edits,json=leaveEdits,proto3" json:"leave_edits,omitempty"`
+	// The names of the two kinds of leave.
+	Metadata *LeaveEditsMetadata `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// Present if some of the employees are unknown. Its only success is the response for
 	// the other employees.
 	Failure       *v1.ErrorBody `protobuf:"bytes,5,opt,name=failure,proto3" json:"failure,omitempty"`
@@ -498,17 +511,24 @@ func (x *LeaveEditsRead) GetFailure() *v1.ErrorBody {
 
 // LeaveTotals are sums of amounts, in seconds.
 type LeaveTotals struct {
-	state                     protoimpl.MessageState `protogen:"open.v1"`
-	PaidEdits                 *int64                 `protobuf:"varint,1,opt,name=paid_edits,json=paidEdits,proto3,oneof" json:"paid_edits,omitempty"`
-	PaidContinuousEdits       *int64                 `protobuf:"varint,2,opt,name=paid_continuous_edits,json=paidContinuousEdits,proto3,oneof" json:"paid_continuous_edits,omitempty"`
-	PaidIntermittentEdits     *int64                 `protobuf:"varint,3,opt,name=paid_intermittent_edits,json=paidIntermittentEdits,proto3,oneof" json:"paid_intermittent_edits,omitempty"`
-	TrackingEdits             *int64                 `protobuf:"varint,4,opt,name=tracking_edits,json=trackingEdits,proto3,oneof" json:"tracking_edits,omitempty"`
-	TrackingContinuousEdits   *int64                 `protobuf:"varint,5,opt,name=tracking_continuous_edits,json=trackingContinuousEdits,proto3,oneof" json:"tracking_continuous_edits,omitempty"`
-	TrackingIntermittentEdits *int64                 `protobuf:"varint,6,opt,name=tracking_intermittent_edits,json=trackingIntermittentEdits,proto3,oneof" json:"tracking_intermittent_edits,omitempty"`
-	// The deductions of the edits by the rules of their cases, in seconds: in total, and by
-	// leave type.
-	PaidTakings     *int64           `protobuf:"varint,7,opt,name=paid_takings,json=paidTakings,proto3,oneof" json:"paid_takings,omitempty"`
-	TrackingTakings *int64           `protobuf:"varint,8,opt,name=tracking_takings,json=trackingTakings,proto3,oneof" json:"tracking_takings,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The paid amounts of all leave edits.
+	PaidEdits *int64 `protobuf:"varint,1,opt,name=paid_edits,json=paidEdits,proto3,oneof" json:"paid_edits,omitempty"`
+	// The paid amounts in cases with the frequency Continuous.
+	PaidContinuousEdits *int64 `protobuf:"varint,2,opt,name=paid_continuous_edits,json=paidContinuousEdits,proto3,oneof" json:"paid_continuous_edits,omitempty"`
+	// The paid amounts in cases with the frequency Intermittent.
+	PaidIntermittentEdits *int64 `protobuf:"varint,3,opt,name=paid_intermittent_edits,json=paidIntermittentEdits,proto3,oneof" json:"paid_intermittent_edits,omitempty"`
+	// The tracked amounts of all leave edits.
+	TrackingEdits *int64 `protobuf:"varint,4,opt,name=tracking_edits,json=trackingEdits,proto3,oneof" json:"tracking_edits,omitempty"`
+	// The tracked amounts in cases with the frequency Continuous.
+	TrackingContinuousEdits *int64 `protobuf:"varint,5,opt,name=tracking_continuous_edits,json=trackingContinuousEdits,proto3,oneof" json:"tracking_continuous_edits,omitempty"`
+	// The tracked amounts in cases with the frequency Intermittent.
+	TrackingIntermittentEdits *int64 `protobuf:"varint,6,opt,name=tracking_intermittent_edits,json=trackingIntermittentEdits,proto3,oneof" json:"tracking_intermittent_edits,omitempty"`
+	// The deductions from paid leave types, by the rules of the cases.
+	PaidTakings *int64 `protobuf:"varint,7,opt,name=paid_takings,json=paidTakings,proto3,oneof" json:"paid_takings,omitempty"`
+	// The deductions from leave types of tracking, by the rules of the cases.
+	TrackingTakings *int64 `protobuf:"varint,8,opt,name=tracking_takings,json=trackingTakings,proto3,oneof" json:"tracking_takings,omitempty"`
+	// The deductions by leave type.
 	LeaveTypeTotals *LeaveTypeTotals `protobuf:"bytes,9,opt,name=leave_type_totals,json=leaveTypeTotals,proto3" json:"leave_type_totals,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -695,10 +715,13 @@ func (x *LeaveCaseTotalsList) GetLeaveCaseTotals() []*LeaveCaseTotals {
 	return nil
 }
 
+// LeaveCaseTotals are the totals of one leave case.
 type LeaveCaseTotals struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCase     *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	Totals        *LeaveTotals           `protobuf:"bytes,2,opt,name=totals,proto3" json:"totals,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case; the qualifier is its code.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The totals of its returned leave edits.
+	Totals        *LeaveTotals `protobuf:"bytes,2,opt,name=totals,proto3" json:"totals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -747,10 +770,13 @@ func (x *LeaveCaseTotals) GetTotals() *LeaveTotals {
 	return nil
 }
 
+// LeaveEditsMetadata has the names of the two kinds of leave.
 type LeaveEditsMetadata struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PaidLabel     string                 `protobuf:"bytes,1,opt,name=paid_label,json=paidLabel,proto3" json:"paid_label,omitempty"`
-	TrackingLabel string                 `protobuf:"bytes,2,opt,name=tracking_label,json=trackingLabel,proto3" json:"tracking_label,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of paid leave, "Paid".
+	PaidLabel string `protobuf:"bytes,1,opt,name=paid_label,json=paidLabel,proto3" json:"paid_label,omitempty"`
+	// The name of leave that is only tracked, "Tracking".
+	TrackingLabel string `protobuf:"bytes,2,opt,name=tracking_label,json=trackingLabel,proto3" json:"tracking_label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -801,14 +827,17 @@ func (x *LeaveEditsMetadata) GetTrackingLabel() string {
 
 type LeaveEdit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Read only.
+	// The id, given by the server. In creations, an edit with an id changes the edit with that
+	// id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The leave case; the qualifier is its code. Requests may leave it out; another case is
+	// refused.
 	LeaveCase *v1.Ref `protobuf:"bytes,2,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	// Read only.
+	// Only in responses: the code of the leave case.
 	LeaveCaseShortName string `protobuf:"bytes,3,opt,name=leave_case_short_name,json=leaveCaseShortName,proto3" json:"leave_case_short_name,omitempty"`
-	// Read only.
+	// The employee of the case. Requests may leave it out; another employee is refused.
 	Employee *LeaveEmployee `protobuf:"bytes,4,opt,name=employee,proto3" json:"employee,omitempty"`
-	// The day of the edit, within the case.
+	// The day of the edit, within the case. Required, unless startDateTime has it.
 	Date string `protobuf:"bytes,5,opt,name=date,proto3" json:"date,omitempty"`
 	// The start in the employee's local time. Without a start, the edit begins with the
 	// first shift of its day, and responses have the time that follows from the current
@@ -816,24 +845,33 @@ type LeaveEdit struct {
 	// both times back as they were returned, the edit still has no start of its own.
 	StartDateTime string `protobuf:"bytes,6,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
 	// The end, not included. The default follows from the start and the larger amount.
-	EndDateTime      string                  `protobuf:"bytes,7,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	PaidSegment      *LeaveSegment           `protobuf:"bytes,8,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
-	TrackingSegment  *LeaveSegment           `protobuf:"bytes,9,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
+	EndDateTime string `protobuf:"bytes,7,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The paid amount.
+	PaidSegment *LeaveSegment `protobuf:"bytes,8,opt,name=paid_segment,json=paidSegment,proto3" json:"paid_segment,omitempty"`
+	// The amount that is tracked.
+	TrackingSegment *LeaveSegment `protobuf:"bytes,9,opt,name=tracking_segment,json=trackingSegment,proto3" json:"tracking_segment,omitempty"`
+	// Parts of the paid amount that are deducted from the leave types of other pay codes than the
+	// rule of the case says, at most 10.
 	OverrideSegments []*LeaveOverrideSegment `protobuf:"bytes,10,rep,name=override_segments,json=overrideSegments,proto3" json:"override_segments,omitempty"`
-	// Read only, from the case.
+	// Only in responses: the category of the case.
 	Category *v1.Ref `protobuf:"bytes,11,opt,name=category,proto3" json:"category,omitempty"`
-	// Read only, from the case.
+	// Only in responses: the reason of the case.
 	Reason *v1.Ref `protobuf:"bytes,12,opt,name=reason,proto3" json:"reason,omitempty"`
-	// Read only, from the case.
-	Frequency     *v1.Ref            `protobuf:"bytes,13,opt,name=frequency,proto3" json:"frequency,omitempty"`
+	// Only in responses: the frequency of the case.
+	Frequency *v1.Ref `protobuf:"bytes,13,opt,name=frequency,proto3" json:"frequency,omitempty"`
+	// Comments, stored and returned as sent, without an effect.
 	CommentsNotes []*structpb.Struct `protobuf:"bytes,14,rep,name=comments_notes,json=commentsNotes,proto3" json:"comments_notes,omitempty"`
-	FromSchedule  *bool              `protobuf:"varint,15,opt,name=from_schedule,json=fromSchedule,proto3,oneof" json:"from_schedule,omitempty"`
-	// Read only.
-	InMemory            *bool            `protobuf:"varint,16,opt,name=in_memory,json=inMemory,proto3,oneof" json:"in_memory,omitempty"`
-	Position            *v1.Ref          `protobuf:"bytes,17,opt,name=position,proto3" json:"position,omitempty"`
-	UserEnteredPosition *bool            `protobuf:"varint,18,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
-	Transfer            *structpb.Struct `protobuf:"bytes,19,opt,name=transfer,proto3" json:"transfer,omitempty"`
-	// The deductions of the edit, by the rule of the case on its day. Ignored in requests.
+	// Stored and returned, without an effect.
+	FromSchedule *bool `protobuf:"varint,15,opt,name=from_schedule,json=fromSchedule,proto3,oneof" json:"from_schedule,omitempty"`
+	// Always false in responses; ignored in requests.
+	InMemory *bool `protobuf:"varint,16,opt,name=in_memory,json=inMemory,proto3,oneof" json:"in_memory,omitempty"`
+	// Stored and returned, without an effect.
+	Position *v1.Ref `protobuf:"bytes,17,opt,name=position,proto3" json:"position,omitempty"`
+	// Stored and returned, without an effect.
+	UserEnteredPosition *bool `protobuf:"varint,18,opt,name=user_entered_position,json=userEnteredPosition,proto3,oneof" json:"user_entered_position,omitempty"`
+	// Stored and returned, without an effect.
+	Transfer *structpb.Struct `protobuf:"bytes,19,opt,name=transfer,proto3" json:"transfer,omitempty"`
+	// Only in responses: the deductions of the edit, by the rule of the case on its day.
 	Takings       []*LeaveTaking `protobuf:"bytes,20,rep,name=takings,proto3" json:"takings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1012,10 +1050,13 @@ func (x *LeaveEdit) GetTakings() []*LeaveTaking {
 // LeaveSegment is the amount of leave of an edit.
 type LeaveSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Read only.
-	Id              *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Only in responses: 1 for the paid amount, 2 for the tracked amount.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The amount in seconds, 0 to 366 days. Required without symbolicValue, which otherwise
+	// determines it.
 	AmountInSeconds *int64 `protobuf:"varint,2,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
-	Overridden      *bool  `protobuf:"varint,3,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
+	// Stored and returned, and shown by the schedule. The default is false.
+	Overridden *bool `protobuf:"varint,3,opt,name=overridden,proto3,oneof" json:"overridden,omitempty"`
 	// FULL_DAY or HALF_DAY, instead of an amount: all or half of the scheduled work of the
 	// day. HOURS says that the amount counts, and responses do not have it.
 	SymbolicValue string `protobuf:"bytes,4,opt,name=symbolic_value,json=symbolicValue,proto3" json:"symbolic_value,omitempty"`
@@ -1081,14 +1122,17 @@ func (x *LeaveSegment) GetSymbolicValue() string {
 	return ""
 }
 
+// LeaveOverrideSegment is a part of the paid amount under another pay code.
 type LeaveOverrideSegment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Read only.
-	Id              *int64  `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	AmountInSeconds *int64  `protobuf:"varint,2,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
-	PayCode         *v1.Ref `protobuf:"bytes,3,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Only in responses: the number of the segment, from 3.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The amount in seconds, 0 to 366 days.
+	AmountInSeconds *int64 `protobuf:"varint,2,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
+	// The pay code, by id or name. Each is permitted once.
+	PayCode       *v1.Ref `protobuf:"bytes,3,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaveOverrideSegment) Reset() {
@@ -1144,13 +1188,17 @@ func (x *LeaveOverrideSegment) GetPayCode() *v1.Ref {
 
 // LeaveTaking is the deduction of an edit from a leave type.
 type LeaveTaking struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	AccrualCode     *v1.Ref                `protobuf:"bytes,1,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
-	PayCode         *v1.Ref                `protobuf:"bytes,2,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	AmountInSeconds *int64                 `protobuf:"varint,3,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
-	Paid            *bool                  `protobuf:"varint,4,opt,name=paid,proto3,oneof" json:"paid,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The accrual code of the leave type. Absent if it has none.
+	AccrualCode *v1.Ref `protobuf:"bytes,1,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
+	// The pay code of the leave type. Absent if it has none.
+	PayCode *v1.Ref `protobuf:"bytes,2,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The deducted amount in seconds.
+	AmountInSeconds *int64 `protobuf:"varint,3,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
+	// Whether the leave type is paid.
+	Paid          *bool `protobuf:"varint,4,opt,name=paid,proto3,oneof" json:"paid,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LeaveTaking) Reset() {
@@ -1215,12 +1263,12 @@ var File_rotaloom_timekeeping_v1_leave_edit_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\x1a)rotaloom/timekeeping/v1/leave_grant.proto\"\xca\x02\n" +
-	"\x17CreateLeaveEditsRequest\x126\n" +
+	"(rotaloom/timekeeping/v1/leave_edit.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a(rotaloom/timekeeping/v1/leave_case.proto\x1a)rotaloom/timekeeping/v1/leave_grant.proto\"\xd4\x02\n" +
+	"\x17CreateLeaveEditsRequest\x12>\n" +
 	"\n" +
-	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12\xcf\x01\n" +
-	"\vleave_edits\x18\x02 \x03(\v2\".rotaloom.timekeeping.v1.LeaveEditB\x89\x01\xa2\xbb\x18\x84\x01\n" +
-	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsRaService Limits are exceeded for operation on Leave Edits. No more than {max} items are permitted.R\n" +
+	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\tleaveCase\x12\xd1\x01\n" +
+	"\vleave_edits\x18\x02 \x03(\v2\".rotaloom.timekeeping.v1.LeaveEditB\x8b\x01\xa2\xbb\x18\x86\x01\n" +
+	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsRaService Limits are exceeded for operation on Leave Edits. No more than {max} items are permitted.h\x01R\n" +
 	"leaveEdits\x12%\n" +
 	"\n" +
 	"start_time\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\"%\n" +
@@ -1231,17 +1279,17 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\n" +
 	"leave_edit\x18\x02 \x01(\v2\".rotaloom.timekeeping.v1.LeaveEditR\tleaveEdit\"(\n" +
 	"\x16DeleteLeaveEditRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\xbc\x03\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\x9e\x04\n" +
 	"\x1aMultiReadLeaveEditsRequest\x129\n" +
 	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\temployees\x12<\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x123\n" +
-	"\x16leave_case_search_type\x18\x03 \x01(\tR\x13leaveCaseSearchType\x12<\n" +
-	"\x1bleave_edit_search_type_enum\x18\x04 \x01(\tR\x17leaveEditSearchTypeEnum:\xb1\x01\xa2\xbb\x18\xac\x01\x1a\xa9\x01\b\xa0\x90\x05\x12\tWFP-90001\x18\x9d\x03*\temployees2\n" +
-	"date_rangeJ\x1dLeave Edits, employees * daysR_Service Limits are exceeded for operation on Leave Edits for {items} employees and {days} days.\"\xd5\x03\n" +
-	"\x1cMultiDeleteLeaveEditsRequest\x126\n" +
+	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12e\n" +
+	"\x16leave_case_search_type\x18\x03 \x01(\tB0\xa2\xbb\x18,b\x16BY_START_AND_END_DATESb\x12BY_RETRIEVAL_DATESR\x13leaveCaseSearchType\x12l\n" +
+	"\x1bleave_edit_search_type_enum\x18\x04 \x01(\tB.\xa2\xbb\x18*b\x13BY_LEAVE_EDIT_DATESb\x13BY_LEAVE_CASE_DATESR\x17leaveEditSearchTypeEnum:\xb1\x01\xa2\xbb\x18\xac\x01\x1a\xa9\x01\b\xa0\x90\x05\x12\tWFP-90001\x18\x9d\x03*\temployees2\n" +
+	"date_rangeJ\x1dLeave Edits, employees * daysR_Service Limits are exceeded for operation on Leave Edits for {items} employees and {days} days.\"\xdd\x03\n" +
+	"\x1cMultiDeleteLeaveEditsRequest\x12>\n" +
 	"\n" +
-	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x12\xb0\x01\n" +
+	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\tleaveCase\x12\xb0\x01\n" +
 	"\x0eleave_edit_ids\x18\x02 \x03(\x03B\x89\x01\xa2\xbb\x18\x84\x01\n" +
 	"\x81\x01\b\xe8\a\x12\tWFP-90003\x18\x9d\x03J\vleave editsRaService Limits are exceeded for operation on Leave Edits. No more than {max} items are permitted.R\fleaveEditIds\x12\xa2\x01\n" +
 	"\x05dates\x18\x03 \x03(\tB\x8b\x01\xa2\xbb\x18\x86\x01\n" +
@@ -1291,7 +1339,7 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x12LeaveEditsMetadata\x12\x1d\n" +
 	"\n" +
 	"paid_label\x18\x01 \x01(\tR\tpaidLabel\x12%\n" +
-	"\x0etracking_label\x18\x02 \x01(\tR\rtrackingLabel\"\xbe\t\n" +
+	"\x0etracking_label\x18\x02 \x01(\tR\rtrackingLabel\"\xce\t\n" +
 	"\tLeaveEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x126\n" +
 	"\n" +
@@ -1300,9 +1348,9 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\bemployee\x18\x04 \x01(\v2&.rotaloom.timekeeping.v1.LeaveEmployeeR\bemployee\x12\x1a\n" +
 	"\x04date\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\x04date\x12.\n" +
 	"\x0fstart_date_time\x18\x06 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12H\n" +
-	"\fpaid_segment\x18\b \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\vpaidSegment\x12P\n" +
-	"\x10tracking_segment\x18\t \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentR\x0ftrackingSegment\x12Z\n" +
+	"\rend_date_time\x18\a \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\x12P\n" +
+	"\fpaid_segment\x18\b \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentB\x06\xa2\xbb\x18\x02h\x01R\vpaidSegment\x12X\n" +
+	"\x10tracking_segment\x18\t \x01(\v2%.rotaloom.timekeeping.v1.LeaveSegmentB\x06\xa2\xbb\x18\x02h\x01R\x0ftrackingSegment\x12Z\n" +
 	"\x11override_segments\x18\n" +
 	" \x03(\v2-.rotaloom.timekeeping.v1.LeaveOverrideSegmentR\x10overrideSegments\x123\n" +
 	"\bcategory\x18\v \x01(\v2\x17.rotaloom.common.v1.RefR\bcategory\x12/\n" +
@@ -1320,21 +1368,21 @@ const file_rotaloom_timekeeping_v1_leave_edit_proto_rawDesc = "" +
 	"\x0e_from_scheduleB\f\n" +
 	"\n" +
 	"_in_memoryB\x18\n" +
-	"\x16_user_entered_position\"\xcc\x01\n" +
+	"\x16_user_entered_position\"\xed\x01\n" +
 	"\fLeaveSegment\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12/\n" +
 	"\x11amount_in_seconds\x18\x02 \x01(\x03H\x01R\x0famountInSeconds\x88\x01\x01\x12#\n" +
 	"\n" +
 	"overridden\x18\x03 \x01(\bH\x02R\n" +
-	"overridden\x88\x01\x01\x12%\n" +
-	"\x0esymbolic_value\x18\x04 \x01(\tR\rsymbolicValueB\x05\n" +
+	"overridden\x88\x01\x01\x12F\n" +
+	"\x0esymbolic_value\x18\x04 \x01(\tB\x1f\xa2\xbb\x18\x1bb\bFULL_DAYb\bHALF_DAYb\x05HOURSR\rsymbolicValueB\x05\n" +
 	"\x03_idB\x14\n" +
 	"\x12_amount_in_secondsB\r\n" +
-	"\v_overridden\"\xad\x01\n" +
+	"\v_overridden\"\xbd\x01\n" +
 	"\x14LeaveOverrideSegment\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12/\n" +
-	"\x11amount_in_seconds\x18\x02 \x01(\x03H\x01R\x0famountInSeconds\x88\x01\x01\x122\n" +
-	"\bpay_code\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCodeB\x05\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x127\n" +
+	"\x11amount_in_seconds\x18\x02 \x01(\x03B\x06\xa2\xbb\x18\x02h\x01H\x01R\x0famountInSeconds\x88\x01\x01\x12:\n" +
+	"\bpay_code\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\apayCodeB\x05\n" +
 	"\x03_idB\x14\n" +
 	"\x12_amount_in_seconds\"\xe6\x01\n" +
 	"\vLeaveTaking\x12:\n" +

@@ -39,18 +39,19 @@ type LeaveEditServiceClient interface {
 	// Creates up to 1,000 leave edits of one case, all or none. An item with an id changes
 	// the edit with that id.
 	CreateLeaveEdits(ctx context.Context, in *CreateLeaveEditsRequest, opts ...grpc.CallOption) (*LeaveEditList, error)
-	// Retrieves one leave edit.
+	// Retrieves one leave edit. An unknown id is 404. The times follow from the current schedule.
 	GetLeaveEdit(ctx context.Context, in *GetLeaveEditRequest, opts ...grpc.CallOption) (*LeaveEdit, error)
 	// Replaces one leave edit. Its leave case does not change.
 	UpdateLeaveEdit(ctx context.Context, in *UpdateLeaveEditRequest, opts ...grpc.CallOption) (*LeaveEdit, error)
-	// Deletes one leave edit.
+	// Deletes one leave edit. The leave case must be open. The schedule follows before the
+	// response.
 	DeleteLeaveEdit(ctx context.Context, in *DeleteLeaveEditRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 	// Retrieves the leave edits of employees in a range of days, with totals. If some of
 	// the employees are unknown, the response is 207 with the edits and totals of the other
 	// employees.
 	MultiReadLeaveEdits(ctx context.Context, in *MultiReadLeaveEditsRequest, opts ...grpc.CallOption) (*LeaveEditsRead, error)
-	// Deletes leave edits of one case, all or none: by ids, on dates, or from a
-	// date on.
+	// Deletes leave edits of one case, all or none: by ids, on dates, or from a date on. The
+	// leave case must be open. The schedule follows before the response.
 	MultiDeleteLeaveEdits(ctx context.Context, in *MultiDeleteLeaveEditsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -131,18 +132,19 @@ type LeaveEditServiceServer interface {
 	// Creates up to 1,000 leave edits of one case, all or none. An item with an id changes
 	// the edit with that id.
 	CreateLeaveEdits(context.Context, *CreateLeaveEditsRequest) (*LeaveEditList, error)
-	// Retrieves one leave edit.
+	// Retrieves one leave edit. An unknown id is 404. The times follow from the current schedule.
 	GetLeaveEdit(context.Context, *GetLeaveEditRequest) (*LeaveEdit, error)
 	// Replaces one leave edit. Its leave case does not change.
 	UpdateLeaveEdit(context.Context, *UpdateLeaveEditRequest) (*LeaveEdit, error)
-	// Deletes one leave edit.
+	// Deletes one leave edit. The leave case must be open. The schedule follows before the
+	// response.
 	DeleteLeaveEdit(context.Context, *DeleteLeaveEditRequest) (*emptypb.Empty, error)
 	// Retrieves the leave edits of employees in a range of days, with totals. If some of
 	// the employees are unknown, the response is 207 with the edits and totals of the other
 	// employees.
 	MultiReadLeaveEdits(context.Context, *MultiReadLeaveEditsRequest) (*LeaveEditsRead, error)
-	// Deletes leave edits of one case, all or none: by ids, on dates, or from a
-	// date on.
+	// Deletes leave edits of one case, all or none: by ids, on dates, or from a date on. The
+	// leave case must be open. The schedule follows before the response.
 	MultiDeleteLeaveEdits(context.Context, *MultiDeleteLeaveEditsRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedLeaveEditServiceServer()
 }

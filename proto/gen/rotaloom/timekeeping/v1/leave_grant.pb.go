@@ -28,10 +28,14 @@ const (
 )
 
 type LeaveGrant struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCase *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	LeaveType *v1.Ref                `protobuf:"bytes,2,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
-	// Days of 8 hours, 0 to 3,660.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case, by id or code.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The leave type, by id or name. It must be enabled, and the employee's leave profile must
+	// permit it for the category of the case.
+	LeaveType *v1.Ref `protobuf:"bytes,2,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
+	// The granted days of 8 hours, 0 to 3,660. It replaces an earlier grant of the leave type.
+	// Required.
 	Amount        *float64 `protobuf:"fixed64,3,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -89,8 +93,9 @@ func (x *LeaveGrant) GetAmount() float64 {
 }
 
 type GetLeaveGrantDataRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case. It or the code is required; the id has precedence.
+	LeaveCaseId *int64 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
 	// The external code of the case or, if there is none, the case code.
 	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -141,10 +146,13 @@ func (x *GetLeaveGrantDataRequest) GetCode() string {
 	return ""
 }
 
+// LeaveGrantData are the leave types of a case with their grants.
 type LeaveGrantData struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCase     *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	LeaveTypes    []*GrantedLeaveType    `protobuf:"bytes,2,rep,name=leave_types,json=leaveTypes,proto3" json:"leave_types,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case; the qualifier is its code.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The leave types that the case was or may be granted, by name.
+	LeaveTypes    []*GrantedLeaveType `protobuf:"bytes,2,rep,name=leave_types,json=leaveTypes,proto3" json:"leave_types,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -193,19 +201,24 @@ func (x *LeaveGrantData) GetLeaveTypes() []*GrantedLeaveType {
 	return nil
 }
 
+// GrantedLeaveType is a leave type of a case with its grant.
 type GrantedLeaveType struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	LeaveType *v1.Ref                `protobuf:"bytes,1,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
-	// Days. Absent if nothing was granted; the leave type then has no limit.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave type.
+	LeaveType *v1.Ref `protobuf:"bytes,1,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
+	// The granted days of 8 hours. Absent if nothing was granted; the leave type then has no
+	// limit.
 	Amount *float64 `protobuf:"fixed64,2,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
-	// The time of the last grant, in UTC.
+	// The time of the last grant, in UTC. Absent if nothing was granted.
 	GrantedOn string `protobuf:"bytes,3,opt,name=granted_on,json=grantedOn,proto3" json:"granted_on,omitempty"`
+	// The user name of the user who made the last grant. Absent if nothing was granted.
 	GrantedBy string `protobuf:"bytes,4,opt,name=granted_by,json=grantedBy,proto3" json:"granted_by,omitempty"`
-	// The used and the remaining amount of the grant.
+	// The used amount in seconds.
 	TakenInSeconds *int64 `protobuf:"varint,5,opt,name=taken_in_seconds,json=takenInSeconds,proto3,oneof" json:"taken_in_seconds,omitempty"`
-	LeftInSeconds  *int64 `protobuf:"varint,6,opt,name=left_in_seconds,json=leftInSeconds,proto3,oneof" json:"left_in_seconds,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The remaining amount of the grant in seconds, at least 0. Absent if nothing was granted.
+	LeftInSeconds *int64 `protobuf:"varint,6,opt,name=left_in_seconds,json=leftInSeconds,proto3,oneof" json:"left_in_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GrantedLeaveType) Reset() {
@@ -281,8 +294,9 @@ func (x *GrantedLeaveType) GetLeftInSeconds() int64 {
 }
 
 type GetLeaveTotalTakingRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case. It or the code is required; the id has precedence.
+	LeaveCaseId *int64 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
 	// The external code of the case or, if there is none, the case code.
 	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -333,12 +347,17 @@ func (x *GetLeaveTotalTakingRequest) GetCode() string {
 	return ""
 }
 
+// LeaveTotalTaking are the deductions of a leave case.
 type LeaveTotalTaking struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCase       *v1.Ref                `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	PaidTakings     *int64                 `protobuf:"varint,2,opt,name=paid_takings,json=paidTakings,proto3,oneof" json:"paid_takings,omitempty"`
-	TrackingTakings *int64                 `protobuf:"varint,3,opt,name=tracking_takings,json=trackingTakings,proto3,oneof" json:"tracking_takings,omitempty"`
-	LeaveTypeTotals []*LeaveTypeTotal      `protobuf:"bytes,4,rep,name=leave_type_totals,json=leaveTypeTotals,proto3" json:"leave_type_totals,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave case; the qualifier is its code.
+	LeaveCase *v1.Ref `protobuf:"bytes,1,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The deductions from paid leave types, in seconds.
+	PaidTakings *int64 `protobuf:"varint,2,opt,name=paid_takings,json=paidTakings,proto3,oneof" json:"paid_takings,omitempty"`
+	// The deductions from leave types of tracking, in seconds.
+	TrackingTakings *int64 `protobuf:"varint,3,opt,name=tracking_takings,json=trackingTakings,proto3,oneof" json:"tracking_takings,omitempty"`
+	// The deductions by leave type.
+	LeaveTypeTotals []*LeaveTypeTotal `protobuf:"bytes,4,rep,name=leave_type_totals,json=leaveTypeTotals,proto3" json:"leave_type_totals,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -403,10 +422,13 @@ func (x *LeaveTotalTaking) GetLeaveTypeTotals() []*LeaveTypeTotal {
 
 // LeaveTypeTotal is the used amount of a leave type.
 type LeaveTypeTotal struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	LeaveType       *v1.Ref                `protobuf:"bytes,1,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
-	Paid            *bool                  `protobuf:"varint,2,opt,name=paid,proto3,oneof" json:"paid,omitempty"`
-	AmountInSeconds *int64                 `protobuf:"varint,3,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The leave type.
+	LeaveType *v1.Ref `protobuf:"bytes,1,opt,name=leave_type,json=leaveType,proto3" json:"leave_type,omitempty"`
+	// Whether the leave type is paid.
+	Paid *bool `protobuf:"varint,2,opt,name=paid,proto3,oneof" json:"paid,omitempty"`
+	// The used amount in seconds.
+	AmountInSeconds *int64 `protobuf:"varint,3,opt,name=amount_in_seconds,json=amountInSeconds,proto3,oneof" json:"amount_in_seconds,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -466,13 +488,13 @@ var File_rotaloom_timekeeping_v1_leave_grant_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_leave_grant_proto_rawDesc = "" +
 	"\n" +
-	")rotaloom/timekeeping/v1/leave_grant.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\x93\x02\n" +
+	")rotaloom/timekeeping/v1/leave_grant.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xa3\x02\n" +
 	"\n" +
-	"LeaveGrant\x126\n" +
+	"LeaveGrant\x12>\n" +
 	"\n" +
-	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveCase\x126\n" +
+	"leave_case\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\tleaveCase\x12>\n" +
 	"\n" +
-	"leave_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\tleaveType\x12\x89\x01\n" +
+	"leave_type\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\tleaveType\x12\x89\x01\n" +
 	"\x06amount\x18\x03 \x01(\x01Bl\xa2\xbb\x18h*:\x11\x00\x00\x00\x00\x00\x98\xac@\x1a\tWRL-20801*${name} must be from 0 to {max} days.**\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\n" +
 	"WFL-100037*\x13{name} is negative.H\x00R\x06amount\x88\x01\x01B\t\n" +
 	"\a_amount\"w\n" +

@@ -36,10 +36,11 @@ type LeaveGrantServiceClient interface {
 	// Grants a leave case an amount of a leave type. The amount replaces an earlier grant
 	// of the leave type.
 	GrantLeave(ctx context.Context, in *LeaveGrant, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the leave types of a leave case by name, with the last grant of each and
-	// the remaining amount.
+	// Retrieves the leave types of a leave case by name, with the last grant of each and the
+	// remaining amount. A leave type without a grant has no limit.
 	GetLeaveGrantData(ctx context.Context, in *GetLeaveGrantDataRequest, opts ...grpc.CallOption) (*LeaveGrantData, error)
-	// Retrieves the total leave of a leave case, and the total of each leave type.
+	// Retrieves the total leave of a leave case, and the total of each leave type. Amounts are in
+	// seconds.
 	GetLeaveTotalTaking(ctx context.Context, in *GetLeaveTotalTakingRequest, opts ...grpc.CallOption) (*LeaveTotalTaking, error)
 }
 
@@ -90,10 +91,11 @@ type LeaveGrantServiceServer interface {
 	// Grants a leave case an amount of a leave type. The amount replaces an earlier grant
 	// of the leave type.
 	GrantLeave(context.Context, *LeaveGrant) (*emptypb.Empty, error)
-	// Retrieves the leave types of a leave case by name, with the last grant of each and
-	// the remaining amount.
+	// Retrieves the leave types of a leave case by name, with the last grant of each and the
+	// remaining amount. A leave type without a grant has no limit.
 	GetLeaveGrantData(context.Context, *GetLeaveGrantDataRequest) (*LeaveGrantData, error)
-	// Retrieves the total leave of a leave case, and the total of each leave type.
+	// Retrieves the total leave of a leave case, and the total of each leave type. Amounts are in
+	// seconds.
 	GetLeaveTotalTaking(context.Context, *GetLeaveTotalTakingRequest) (*LeaveTotalTaking, error)
 	mustEmbedUnimplementedLeaveGrantServiceServer()
 }

@@ -28,8 +28,9 @@ const (
 )
 
 type ListLeaveNotesRequest struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	LeaveCaseId *int64                 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave case. It or the code is required; the id has precedence.
+	LeaveCaseId *int64 `protobuf:"varint,1,opt,name=leave_case_id,json=leaveCaseId,proto3,oneof" json:"leave_case_id,omitempty"`
 	// The external code of the case or, if there is none, the case code.
 	Code          *string `protobuf:"bytes,2,opt,name=code,proto3,oneof" json:"code,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -81,8 +82,9 @@ func (x *ListLeaveNotesRequest) GetCode() string {
 }
 
 type GetLeaveNoteRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave note.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,9 +127,10 @@ func (x *GetLeaveNoteRequest) GetId() int64 {
 }
 
 type UpdateLeaveNoteRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	LeaveNote     *LeaveNote             `protobuf:"bytes,2,opt,name=leave_note,json=leaveNote,proto3" json:"leave_note,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave note.
+	Id            int64      `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	LeaveNote     *LeaveNote `protobuf:"bytes,2,opt,name=leave_note,json=leaveNote,proto3" json:"leave_note,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -177,8 +180,9 @@ func (x *UpdateLeaveNoteRequest) GetLeaveNote() *LeaveNote {
 }
 
 type DeleteLeaveNoteRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave note.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -265,14 +269,17 @@ func (x *LeaveNoteList) GetLeaveNotes() []*LeaveNote {
 }
 
 type LeaveNote struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	LeaveCase *v1.Ref                `protobuf:"bytes,2,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
-	// Up to 4,000 characters.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. New notes must not have one.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The leave case, by id or code. Required in a new note. A note keeps its case.
+	LeaveCase *v1.Ref `protobuf:"bytes,2,opt,name=leave_case,json=leaveCase,proto3" json:"leave_case,omitempty"`
+	// The text, up to 4,000 characters. Required in a new note. If it is absent or empty in a
+	// change, the text stays.
 	NoteText string `protobuf:"bytes,3,opt,name=note_text,json=noteText,proto3" json:"note_text,omitempty"`
 	// The date of the note. The default for a new note is today, in UTC.
 	NoteDate string `protobuf:"bytes,4,opt,name=note_date,json=noteDate,proto3" json:"note_date,omitempty"`
-	// Read only: the user name of the last author.
+	// Only in responses: the user name of the last author.
 	UpdatedByAccountName string `protobuf:"bytes,5,opt,name=updated_by_account_name,json=updatedByAccountName,proto3" json:"updated_by_account_name,omitempty"`
 	// The version, from 1. A change with another version is refused.
 	Version       *int64 `protobuf:"varint,6,opt,name=version,proto3,oneof" json:"version,omitempty"`

@@ -35,16 +35,16 @@ const (
 //
 // LeaveNoteService manages the notes of leave cases.
 type LeaveNoteServiceClient interface {
-	// Lists the notes of a leave case, the oldest first.
+	// Lists the notes of a leave case, the oldest first. The response has all notes of the case.
 	ListLeaveNotes(ctx context.Context, in *ListLeaveNotesRequest, opts ...grpc.CallOption) (*LeaveNoteList, error)
-	// Adds a note to a leave case.
+	// Adds a note to a leave case. A leave case has at most 1,000 notes.
 	CreateLeaveNote(ctx context.Context, in *LeaveNote, opts ...grpc.CallOption) (*LeaveNote, error)
-	// Retrieves one note.
+	// Retrieves one note. An unknown id is 404.
 	GetLeaveNote(ctx context.Context, in *GetLeaveNoteRequest, opts ...grpc.CallOption) (*LeaveNote, error)
 	// Changes one note. Its leave case does not change, nor do properties that the body
 	// leaves out.
 	UpdateLeaveNote(ctx context.Context, in *UpdateLeaveNoteRequest, opts ...grpc.CallOption) (*LeaveNote, error)
-	// Deletes one note.
+	// Deletes one note. An unknown id is 404.
 	DeleteLeaveNote(ctx context.Context, in *DeleteLeaveNoteRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -112,16 +112,16 @@ func (c *leaveNoteServiceClient) DeleteLeaveNote(ctx context.Context, in *Delete
 //
 // LeaveNoteService manages the notes of leave cases.
 type LeaveNoteServiceServer interface {
-	// Lists the notes of a leave case, the oldest first.
+	// Lists the notes of a leave case, the oldest first. The response has all notes of the case.
 	ListLeaveNotes(context.Context, *ListLeaveNotesRequest) (*LeaveNoteList, error)
-	// Adds a note to a leave case.
+	// Adds a note to a leave case. A leave case has at most 1,000 notes.
 	CreateLeaveNote(context.Context, *LeaveNote) (*LeaveNote, error)
-	// Retrieves one note.
+	// Retrieves one note. An unknown id is 404.
 	GetLeaveNote(context.Context, *GetLeaveNoteRequest) (*LeaveNote, error)
 	// Changes one note. Its leave case does not change, nor do properties that the body
 	// leaves out.
 	UpdateLeaveNote(context.Context, *UpdateLeaveNoteRequest) (*LeaveNote, error)
-	// Deletes one note.
+	// Deletes one note. An unknown id is 404.
 	DeleteLeaveNote(context.Context, *DeleteLeaveNoteRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedLeaveNoteServiceServer()
 }

@@ -73,8 +73,9 @@ func (x *ListLeaveProfilesRequest) GetQualifier() string {
 }
 
 type GetLeaveProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave profile.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,9 +118,10 @@ func (x *GetLeaveProfileRequest) GetId() int64 {
 }
 
 type UpdateLeaveProfileRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *LeaveProfile          `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave profile.
+	Id            int64         `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *LeaveProfile `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,7 +172,8 @@ func (x *UpdateLeaveProfileRequest) GetBody() *LeaveProfile {
 
 type DeleteLeaveProfileRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the leave profile.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the leave profile must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -267,13 +270,15 @@ func (x *LeaveProfileList) GetItems() []*LeaveProfile {
 
 type LeaveProfile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the leave profile must still have it.
 	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	// The same as the name. It is used if the request has no name.
-	Qualifier   string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	Qualifier string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// Whether the profile may be assigned to employees. The default is true.
 	IsActive *bool `protobuf:"varint,6,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
@@ -409,9 +414,11 @@ func (x *LeaveProfileCategoryList) GetItems() []*LeaveProfileCategory {
 
 // LeaveProfileCategory is a category of leave, with the permitted settings of its cases.
 type LeaveProfileCategory struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the category. It has precedence over the qualifier.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the category, in any case.
+	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
 	// The custom fields of its cases. The default is all custom fields.
 	LeaveProfileCategoryConfigurableData []*LeaveProfileConfigurableData `protobuf:"bytes,3,rep,name=leave_profile_category_configurable_data,json=leaveProfileCategoryConfigurableData,proto3" json:"leave_profile_category_configurable_data,omitempty"`
 	// The rules of its cases. The default is all rules.
@@ -489,10 +496,12 @@ func (x *LeaveProfileCategory) GetLeaveProfileCategoryType() []*v1.Ref {
 
 // LeaveProfileConfigurableData is a custom field.
 type LeaveProfileConfigurableData struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Qualifier *string                `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// Whether the value cannot be removed once a case has one.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the custom field. It has precedence over the qualifier.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the custom field, in any case.
+	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
+	// Whether the value cannot be removed once a case has one. The default is false.
 	Required      *bool `protobuf:"varint,3,opt,name=required,proto3,oneof" json:"required,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

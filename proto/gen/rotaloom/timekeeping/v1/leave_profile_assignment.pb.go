@@ -28,8 +28,9 @@ const (
 )
 
 type FindLeaveProfileAssignmentRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonNumber  string                 `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person number. Required.
+	PersonNumber  string `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -72,8 +73,9 @@ func (x *FindLeaveProfileAssignmentRequest) GetPersonNumber() string {
 }
 
 type GetLeaveProfileAssignmentRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonId      int64                  `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the person.
+	PersonId      int64 `protobuf:"varint,1,opt,name=person_id,json=personId,proto3" json:"person_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -116,8 +118,9 @@ func (x *GetLeaveProfileAssignmentRequest) GetPersonId() int64 {
 }
 
 type DeleteLeaveProfileAssignmentRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PersonNumber  string                 `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person number. Required.
+	PersonNumber  string `protobuf:"bytes,1,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -159,11 +162,13 @@ func (x *DeleteLeaveProfileAssignmentRequest) GetPersonNumber() string {
 	return ""
 }
 
+// LeaveProfileAssignment is the leave profile of a person.
 type LeaveProfileAssignment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In requests, one property that names the person.
 	PersonIdentity *v1.PersonIdentity `protobuf:"bytes,1,opt,name=person_identity,json=personIdentity,proto3" json:"person_identity,omitempty"`
-	// The name of an active leave profile; absent if the person has none.
+	// The name of an active leave profile; absent in responses if the person has none. Required
+	// in requests.
 	AssignmentProfile string `protobuf:"bytes,2,opt,name=assignment_profile,json=assignmentProfile,proto3" json:"assignment_profile,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -223,9 +228,9 @@ const file_rotaloom_timekeeping_v1_leave_profile_assignment_proto_rawDesc = "" +
 	" GetLeaveProfileAssignmentRequest\x12\x1b\n" +
 	"\tperson_id\x18\x01 \x01(\x03R\bpersonId\"J\n" +
 	"#DeleteLeaveProfileAssignmentRequest\x12#\n" +
-	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"\x95\x01\n" +
-	"\x16LeaveProfileAssignment\x12L\n" +
-	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityR\x0epersonIdentity\x12-\n" +
+	"\rperson_number\x18\x01 \x01(\tR\fpersonNumber\"\x9d\x01\n" +
+	"\x16LeaveProfileAssignment\x12T\n" +
+	"\x0fperson_identity\x18\x01 \x01(\v2#.rotaloom.commons.v1.PersonIdentityB\x06\xa2\xbb\x18\x02h\x01R\x0epersonIdentity\x12-\n" +
 	"\x12assignment_profile\x18\x02 \x01(\tR\x11assignmentProfile2\xef\a\n" +
 	"\x1dLeaveProfileAssignmentService\x12\xe5\x01\n" +
 	"\x1aFindLeaveProfileAssignment\x12:.rotaloom.timekeeping.v1.FindLeaveProfileAssignmentRequest\x1a/.rotaloom.timekeeping.v1.LeaveProfileAssignment\"Z\xa2\xbb\x18-\n" +

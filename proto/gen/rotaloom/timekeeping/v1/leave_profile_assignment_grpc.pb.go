@@ -35,14 +35,17 @@ const (
 // LeaveProfileAssignmentService manages the leave profiles of employees. The assignments
 // are not effective-dated.
 type LeaveProfileAssignmentServiceClient interface {
-	// Retrieves the leave profile of the person with the given person number.
+	// Retrieves the leave profile of the person with the given person number. A person without a
+	// leave profile has no property assignmentProfile.
 	FindLeaveProfileAssignment(ctx context.Context, in *FindLeaveProfileAssignmentRequest, opts ...grpc.CallOption) (*LeaveProfileAssignment, error)
-	// Retrieves the leave profile of a person.
+	// Retrieves the leave profile of a person. A person without a leave profile has no property
+	// assignmentProfile.
 	GetLeaveProfileAssignment(ctx context.Context, in *GetLeaveProfileAssignmentRequest, opts ...grpc.CallOption) (*LeaveProfileAssignment, error)
 	// Assigns a leave profile to a person, in place of the existing one. Existing leave
 	// cases do not change.
 	UpdateLeaveProfileAssignment(ctx context.Context, in *LeaveProfileAssignment, opts ...grpc.CallOption) (*LeaveProfileAssignment, error)
-	// Removes the leave profile, if any, from the person with the given person number.
+	// Removes the leave profile, if any, from the person with the given person number. Without a
+	// leave profile, all categories are permitted.
 	DeleteLeaveProfileAssignment(ctx context.Context, in *DeleteLeaveProfileAssignmentRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -101,14 +104,17 @@ func (c *leaveProfileAssignmentServiceClient) DeleteLeaveProfileAssignment(ctx c
 // LeaveProfileAssignmentService manages the leave profiles of employees. The assignments
 // are not effective-dated.
 type LeaveProfileAssignmentServiceServer interface {
-	// Retrieves the leave profile of the person with the given person number.
+	// Retrieves the leave profile of the person with the given person number. A person without a
+	// leave profile has no property assignmentProfile.
 	FindLeaveProfileAssignment(context.Context, *FindLeaveProfileAssignmentRequest) (*LeaveProfileAssignment, error)
-	// Retrieves the leave profile of a person.
+	// Retrieves the leave profile of a person. A person without a leave profile has no property
+	// assignmentProfile.
 	GetLeaveProfileAssignment(context.Context, *GetLeaveProfileAssignmentRequest) (*LeaveProfileAssignment, error)
 	// Assigns a leave profile to a person, in place of the existing one. Existing leave
 	// cases do not change.
 	UpdateLeaveProfileAssignment(context.Context, *LeaveProfileAssignment) (*LeaveProfileAssignment, error)
-	// Removes the leave profile, if any, from the person with the given person number.
+	// Removes the leave profile, if any, from the person with the given person number. Without a
+	// leave profile, all categories are permitted.
 	DeleteLeaveProfileAssignment(context.Context, *DeleteLeaveProfileAssignmentRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedLeaveProfileAssignmentServiceServer()
 }

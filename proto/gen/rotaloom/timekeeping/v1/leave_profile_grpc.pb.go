@@ -35,13 +35,15 @@ const (
 //
 // LeaveProfileService manages leave profiles.
 type LeaveProfileServiceClient interface {
-	// Retrieves all leave profiles, ordered by name, or the one with the given name.
+	// Retrieves all leave profiles, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListLeaveProfiles(ctx context.Context, in *ListLeaveProfilesRequest, opts ...grpc.CallOption) (*LeaveProfileList, error)
-	// Retrieves one leave profile.
+	// Retrieves one leave profile. An unknown id is 404.
 	GetLeaveProfile(ctx context.Context, in *GetLeaveProfileRequest, opts ...grpc.CallOption) (*LeaveProfile, error)
-	// Creates a leave profile.
+	// Creates a leave profile. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateLeaveProfile(ctx context.Context, in *LeaveProfile, opts ...grpc.CallOption) (*LeaveProfile, error)
-	// Replaces a leave profile.
+	// Replaces a leave profile. Properties that the request leaves out get their defaults.
 	UpdateLeaveProfile(ctx context.Context, in *UpdateLeaveProfileRequest, opts ...grpc.CallOption) (*LeaveProfile, error)
 	// Deletes a leave profile. The request is refused if another object refers to it.
 	DeleteLeaveProfile(ctx context.Context, in *DeleteLeaveProfileRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +113,15 @@ func (c *leaveProfileServiceClient) DeleteLeaveProfile(ctx context.Context, in *
 //
 // LeaveProfileService manages leave profiles.
 type LeaveProfileServiceServer interface {
-	// Retrieves all leave profiles, ordered by name, or the one with the given name.
+	// Retrieves all leave profiles, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListLeaveProfiles(context.Context, *ListLeaveProfilesRequest) (*LeaveProfileList, error)
-	// Retrieves one leave profile.
+	// Retrieves one leave profile. An unknown id is 404.
 	GetLeaveProfile(context.Context, *GetLeaveProfileRequest) (*LeaveProfile, error)
-	// Creates a leave profile.
+	// Creates a leave profile. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateLeaveProfile(context.Context, *LeaveProfile) (*LeaveProfile, error)
-	// Replaces a leave profile.
+	// Replaces a leave profile. Properties that the request leaves out get their defaults.
 	UpdateLeaveProfile(context.Context, *UpdateLeaveProfileRequest) (*LeaveProfile, error)
 	// Deletes a leave profile. The request is refused if another object refers to it.
 	DeleteLeaveProfile(context.Context, *DeleteLeaveProfileRequest) (*emptypb.Empty, error)

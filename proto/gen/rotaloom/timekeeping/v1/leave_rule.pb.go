@@ -73,8 +73,9 @@ func (x *ListLeaveRulesRequest) GetQualifier() string {
 }
 
 type GetLeaveRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave rule.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,9 +118,10 @@ func (x *GetLeaveRuleRequest) GetId() int64 {
 }
 
 type UpdateLeaveRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *LeaveRule             `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave rule.
+	Id            int64      `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *LeaveRule `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,7 +172,8 @@ func (x *UpdateLeaveRuleRequest) GetBody() *LeaveRule {
 
 type DeleteLeaveRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the leave rule.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the leave rule must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -267,13 +270,15 @@ func (x *LeaveRuleList) GetItems() []*LeaveRule {
 
 type LeaveRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the leave rule must still have it.
 	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	// The same as the name. It is used if the request has no name.
-	Qualifier   string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	Qualifier string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// Whether the rule may be assigned to leave cases. The default is true.
 	IsActive *bool `protobuf:"varint,6,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`

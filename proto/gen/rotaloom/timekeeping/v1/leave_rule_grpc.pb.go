@@ -35,13 +35,15 @@ const (
 //
 // LeaveRuleService manages leave rules.
 type LeaveRuleServiceClient interface {
-	// Retrieves all leave rules, ordered by name, or the one with the given name.
+	// Retrieves all leave rules, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListLeaveRules(ctx context.Context, in *ListLeaveRulesRequest, opts ...grpc.CallOption) (*LeaveRuleList, error)
-	// Retrieves one leave rule.
+	// Retrieves one leave rule. An unknown id is 404.
 	GetLeaveRule(ctx context.Context, in *GetLeaveRuleRequest, opts ...grpc.CallOption) (*LeaveRule, error)
-	// Creates a leave rule.
+	// Creates a leave rule. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreateLeaveRule(ctx context.Context, in *LeaveRule, opts ...grpc.CallOption) (*LeaveRule, error)
-	// Replaces a leave rule.
+	// Replaces a leave rule. Properties that the request leaves out get their defaults.
 	UpdateLeaveRule(ctx context.Context, in *UpdateLeaveRuleRequest, opts ...grpc.CallOption) (*LeaveRule, error)
 	// Deletes a leave rule. The request is refused if another object refers to it.
 	DeleteLeaveRule(ctx context.Context, in *DeleteLeaveRuleRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +113,15 @@ func (c *leaveRuleServiceClient) DeleteLeaveRule(ctx context.Context, in *Delete
 //
 // LeaveRuleService manages leave rules.
 type LeaveRuleServiceServer interface {
-	// Retrieves all leave rules, ordered by name, or the one with the given name.
+	// Retrieves all leave rules, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListLeaveRules(context.Context, *ListLeaveRulesRequest) (*LeaveRuleList, error)
-	// Retrieves one leave rule.
+	// Retrieves one leave rule. An unknown id is 404.
 	GetLeaveRule(context.Context, *GetLeaveRuleRequest) (*LeaveRule, error)
-	// Creates a leave rule.
+	// Creates a leave rule. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreateLeaveRule(context.Context, *LeaveRule) (*LeaveRule, error)
-	// Replaces a leave rule.
+	// Replaces a leave rule. Properties that the request leaves out get their defaults.
 	UpdateLeaveRule(context.Context, *UpdateLeaveRuleRequest) (*LeaveRule, error)
 	// Deletes a leave rule. The request is refused if another object refers to it.
 	DeleteLeaveRule(context.Context, *DeleteLeaveRuleRequest) (*emptypb.Empty, error)

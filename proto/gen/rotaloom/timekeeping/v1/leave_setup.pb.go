@@ -72,8 +72,9 @@ func (x *ListLeaveCategoriesRequest) GetName() string {
 }
 
 type GetLeaveCategoryRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the category.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,10 +118,13 @@ func (x *GetLeaveCategoryRequest) GetId() int64 {
 
 // MultiReadLeaveCategoriesRequest has exactly one of its lists.
 type MultiReadLeaveCategoriesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	Refs          []*v1.Ref              `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the categories.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The names of the categories, in any case.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// The categories by id or name.
+	Refs          []*v1.Ref `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -228,13 +232,19 @@ func (x *LeaveCategoryList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// LeaveCategory is a category of leave. Categories are built in and the same for all tenants.
 type LeaveCategory struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	ShortName     string                 `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
-	IsActive      *bool                  `protobuf:"varint,4,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
-	Order         *int32                 `protobuf:"varint,5,opt,name=order,proto3,oneof" json:"order,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The same as name.
+	ShortName string `protobuf:"bytes,3,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// Always true.
+	IsActive *bool `protobuf:"varint,4,opt,name=is_active,json=isActive,proto3,oneof" json:"is_active,omitempty"`
+	// The place in lists, ascending. It is the id.
+	Order         *int32 `protobuf:"varint,5,opt,name=order,proto3,oneof" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -350,8 +360,9 @@ func (x *ListLeaveReasonsRequest) GetName() string {
 }
 
 type GetLeaveReasonRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the reason.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -395,10 +406,13 @@ func (x *GetLeaveReasonRequest) GetId() int64 {
 
 // MultiReadLeaveReasonsRequest has exactly one of its lists.
 type MultiReadLeaveReasonsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Ids           []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	Qualifiers    []string               `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
-	Refs          []*v1.Ref              `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the reasons.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// The names of the reasons, in any case.
+	Qualifiers []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
+	// The reasons by id or name.
+	Refs          []*v1.Ref `protobuf:"bytes,3,rep,name=refs,proto3" json:"refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -506,12 +520,17 @@ func (x *LeaveReasonList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// LeaveReason is a reason for leave. Reasons are built in and the same for all tenants.
 type LeaveReason struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Id     int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name   string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Code   string                 `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"`
-	Active *bool                  `protobuf:"varint,4,opt,name=active,proto3,oneof" json:"active,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The name in capitals, with underscores for spaces.
+	Code string `protobuf:"bytes,3,opt,name=code,proto3" json:"code,omitempty"`
+	// Always true.
+	Active *bool `protobuf:"varint,4,opt,name=active,proto3,oneof" json:"active,omitempty"`
 	// The category of cases with the reason.
 	LeaveSetupCategory *LeaveCategory `protobuf:"bytes,5,opt,name=leave_setup_category,json=leaveSetupCategory,proto3" json:"leave_setup_category,omitempty"`
 	unknownFields      protoimpl.UnknownFields
@@ -663,11 +682,15 @@ func (x *LeaveCaseStatusList) GetCaseStatuses() []*LeaveCaseStatus {
 	return nil
 }
 
+// LeaveCaseStatus is a status of leave cases. Only an open case accepts leave edits.
 type LeaveCaseStatus struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Qualifier     string                 `protobuf:"bytes,2,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
-	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id: 0 Submitted, 1 Open, 2 Closed.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name, as the qualifier of refs.
+	Qualifier string `protobuf:"bytes,2,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	// The name.
+	Name          string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -782,11 +805,11 @@ const file_rotaloom_timekeeping_v1_leave_setup_proto_rawDesc = "" +
 	"\x1cListLeaveCaseStatusesRequest\"y\n" +
 	"\x13LeaveCaseStatusList\x12M\n" +
 	"\rcase_statuses\x18\x01 \x03(\v2(.rotaloom.timekeeping.v1.LeaveCaseStatusR\fcaseStatuses:\x13\xa2\xbb\x18\x0f\n" +
-	"\rcase_statuses\"_\n" +
+	"\rcase_statuses\"\x9d\x01\n" +
 	"\x0fLeaveCaseStatus\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1c\n" +
-	"\tqualifier\x18\x02 \x01(\tR\tqualifier\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04nameB\x05\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12;\n" +
+	"\tqualifier\x18\x02 \x01(\tB\x1d\xa2\xbb\x18\x19b\tSubmittedb\x04Openb\x06ClosedR\tqualifier\x121\n" +
+	"\x04name\x18\x03 \x01(\tB\x1d\xa2\xbb\x18\x19b\tSubmittedb\x04Openb\x06ClosedR\x04nameB\x05\n" +
 	"\x03_id2\xa3\v\n" +
 	"\x11LeaveSetupService\x12\xc4\x01\n" +
 	"\x13ListLeaveCategories\x123.rotaloom.timekeeping.v1.ListLeaveCategoriesRequest\x1a*.rotaloom.timekeeping.v1.LeaveCategoryList\"L\xa2\xbb\x18 \n" +

@@ -37,21 +37,21 @@ const (
 // LeaveSetupService returns the possible attributes of leave cases. The lists are the
 // same in every tenant.
 type LeaveSetupServiceClient interface {
-	// Lists the categories of leave.
+	// Lists the categories of leave. They are built in and the same for all tenants.
 	ListLeaveCategories(ctx context.Context, in *ListLeaveCategoriesRequest, opts ...grpc.CallOption) (*LeaveCategoryList, error)
-	// Retrieves one category.
+	// Retrieves one category. An unknown id is 404.
 	GetLeaveCategory(ctx context.Context, in *GetLeaveCategoryRequest, opts ...grpc.CallOption) (*LeaveCategory, error)
 	// Retrieves several categories, in the order of the request. The status is 207 if some
 	// are unknown.
 	MultiReadLeaveCategories(ctx context.Context, in *MultiReadLeaveCategoriesRequest, opts ...grpc.CallOption) (*LeaveCategoryList, error)
-	// Lists the reasons of leave.
+	// Lists the reasons of leave. They are built in and the same for all tenants.
 	ListLeaveReasons(ctx context.Context, in *ListLeaveReasonsRequest, opts ...grpc.CallOption) (*LeaveReasonList, error)
-	// Retrieves one reason.
+	// Retrieves one reason. An unknown id is 404.
 	GetLeaveReason(ctx context.Context, in *GetLeaveReasonRequest, opts ...grpc.CallOption) (*LeaveReason, error)
 	// Retrieves several reasons, in the order of the request. The status is 207 if some are
 	// unknown.
 	MultiReadLeaveReasons(ctx context.Context, in *MultiReadLeaveReasonsRequest, opts ...grpc.CallOption) (*LeaveReasonList, error)
-	// Lists the statuses of leave cases.
+	// Lists the statuses of leave cases. They are built in: Submitted, Open and Closed.
 	ListLeaveCaseStatuses(ctx context.Context, in *ListLeaveCaseStatusesRequest, opts ...grpc.CallOption) (*LeaveCaseStatusList, error)
 }
 
@@ -140,21 +140,21 @@ func (c *leaveSetupServiceClient) ListLeaveCaseStatuses(ctx context.Context, in 
 // LeaveSetupService returns the possible attributes of leave cases. The lists are the
 // same in every tenant.
 type LeaveSetupServiceServer interface {
-	// Lists the categories of leave.
+	// Lists the categories of leave. They are built in and the same for all tenants.
 	ListLeaveCategories(context.Context, *ListLeaveCategoriesRequest) (*LeaveCategoryList, error)
-	// Retrieves one category.
+	// Retrieves one category. An unknown id is 404.
 	GetLeaveCategory(context.Context, *GetLeaveCategoryRequest) (*LeaveCategory, error)
 	// Retrieves several categories, in the order of the request. The status is 207 if some
 	// are unknown.
 	MultiReadLeaveCategories(context.Context, *MultiReadLeaveCategoriesRequest) (*LeaveCategoryList, error)
-	// Lists the reasons of leave.
+	// Lists the reasons of leave. They are built in and the same for all tenants.
 	ListLeaveReasons(context.Context, *ListLeaveReasonsRequest) (*LeaveReasonList, error)
-	// Retrieves one reason.
+	// Retrieves one reason. An unknown id is 404.
 	GetLeaveReason(context.Context, *GetLeaveReasonRequest) (*LeaveReason, error)
 	// Retrieves several reasons, in the order of the request. The status is 207 if some are
 	// unknown.
 	MultiReadLeaveReasons(context.Context, *MultiReadLeaveReasonsRequest) (*LeaveReasonList, error)
-	// Lists the statuses of leave cases.
+	// Lists the statuses of leave cases. They are built in: Submitted, Open and Closed.
 	ListLeaveCaseStatuses(context.Context, *ListLeaveCaseStatusesRequest) (*LeaveCaseStatusList, error)
 	mustEmbedUnimplementedLeaveSetupServiceServer()
 }

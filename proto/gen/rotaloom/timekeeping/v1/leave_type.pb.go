@@ -73,8 +73,9 @@ func (x *ListLeaveTypesRequest) GetQualifier() string {
 }
 
 type GetLeaveTypeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave type.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,9 +118,10 @@ func (x *GetLeaveTypeRequest) GetId() int64 {
 }
 
 type UpdateLeaveTypeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *LeaveType             `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the leave type.
+	Id            int64      `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *LeaveType `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,7 +172,8 @@ func (x *UpdateLeaveTypeRequest) GetBody() *LeaveType {
 
 type DeleteLeaveTypeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the leave type.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the leave type must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -267,23 +270,28 @@ func (x *LeaveTypeList) GetItems() []*LeaveType {
 
 type LeaveType struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the leave type must still have it.
 	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	// The same as the name. It is used if the request has no name.
-	Qualifier   string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	Qualifier string `protobuf:"bytes,4,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
 	// The pay code of the leave. It must exist.
 	PayCode *v1.Ref `protobuf:"bytes,6,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	// The accrual code whose balance the leave reduces.
+	// The accrual code that takings of leave edits show, kept as sent. It has no other effect:
+	// leave reduces the balances of the accrual codes that include the pay code.
 	AccrualCode *v1.Ref `protobuf:"bytes,7,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
-	// Whether the leave is paid. It must agree with the group.
+	// Whether the leave is paid. It must agree with the group, and follows from it if it is
+	// absent.
 	Paid *bool `protobuf:"varint,8,opt,name=paid,proto3,oneof" json:"paid,omitempty"`
 	// Whether rules may refer to the leave type. The default is true.
 	Enabled *bool `protobuf:"varint,9,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
-	// LEAVE_TYPE_GROUP_PAID or LEAVE_TYPE_GROUP_TRACKING.
+	// LEAVE_TYPE_GROUP_PAID or LEAVE_TYPE_GROUP_TRACKING. The default follows from paid, or is
+	// LEAVE_TYPE_GROUP_PAID.
 	LeaveTypeGroup string `protobuf:"bytes,10,opt,name=leave_type_group,json=leaveTypeGroup,proto3" json:"leave_type_group,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -410,7 +418,7 @@ const file_rotaloom_timekeeping_v1_leave_type_proto_rawDesc = "" +
 	"\b_version\"V\n" +
 	"\rLeaveTypeList\x128\n" +
 	"\x05items\x18\x01 \x03(\v2\".rotaloom.timekeeping.v1.LeaveTypeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xa3\x03\n" +
+	"\x05items\"\xdb\x03\n" +
 	"\tLeaveType\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -420,9 +428,9 @@ const file_rotaloom_timekeeping_v1_leave_type_proto_rawDesc = "" +
 	"\bpay_code\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12:\n" +
 	"\faccrual_code\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\vaccrualCode\x12\x17\n" +
 	"\x04paid\x18\b \x01(\bH\x02R\x04paid\x88\x01\x01\x12\x1d\n" +
-	"\aenabled\x18\t \x01(\bH\x03R\aenabled\x88\x01\x01\x12(\n" +
+	"\aenabled\x18\t \x01(\bH\x03R\aenabled\x88\x01\x01\x12`\n" +
 	"\x10leave_type_group\x18\n" +
-	" \x01(\tR\x0eleaveTypeGroupB\x05\n" +
+	" \x01(\tB6\xa2\xbb\x182b\x15LEAVE_TYPE_GROUP_PAIDb\x19LEAVE_TYPE_GROUP_TRACKINGR\x0eleaveTypeGroupB\x05\n" +
 	"\x03_idB\n" +
 	"\n" +
 	"\b_versionB\a\n" +

@@ -35,13 +35,15 @@ const (
 //
 // LeaveTypeService manages leave types.
 type LeaveTypeServiceClient interface {
-	// Retrieves all leave types, ordered by name, or the one with the given name.
+	// Retrieves all leave types, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListLeaveTypes(ctx context.Context, in *ListLeaveTypesRequest, opts ...grpc.CallOption) (*LeaveTypeList, error)
-	// Retrieves one leave type.
+	// Retrieves one leave type. An unknown id is 404.
 	GetLeaveType(ctx context.Context, in *GetLeaveTypeRequest, opts ...grpc.CallOption) (*LeaveType, error)
-	// Creates a leave type.
+	// Creates a leave type. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreateLeaveType(ctx context.Context, in *LeaveType, opts ...grpc.CallOption) (*LeaveType, error)
-	// Replaces a leave type.
+	// Replaces a leave type. Properties that the request leaves out get their defaults.
 	UpdateLeaveType(ctx context.Context, in *UpdateLeaveTypeRequest, opts ...grpc.CallOption) (*LeaveType, error)
 	// Deletes a leave type. The request is refused if another object refers to it.
 	DeleteLeaveType(ctx context.Context, in *DeleteLeaveTypeRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +113,15 @@ func (c *leaveTypeServiceClient) DeleteLeaveType(ctx context.Context, in *Delete
 //
 // LeaveTypeService manages leave types.
 type LeaveTypeServiceServer interface {
-	// Retrieves all leave types, ordered by name, or the one with the given name.
+	// Retrieves all leave types, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListLeaveTypes(context.Context, *ListLeaveTypesRequest) (*LeaveTypeList, error)
-	// Retrieves one leave type.
+	// Retrieves one leave type. An unknown id is 404.
 	GetLeaveType(context.Context, *GetLeaveTypeRequest) (*LeaveType, error)
-	// Creates a leave type.
+	// Creates a leave type. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreateLeaveType(context.Context, *LeaveType) (*LeaveType, error)
-	// Replaces a leave type.
+	// Replaces a leave type. Properties that the request leaves out get their defaults.
 	UpdateLeaveType(context.Context, *UpdateLeaveTypeRequest) (*LeaveType, error)
 	// Deletes a leave type. The request is refused if another object refers to it.
 	DeleteLeaveType(context.Context, *DeleteLeaveTypeRequest) (*emptypb.Empty, error)

@@ -29,8 +29,9 @@ const (
 
 type ListPayCodesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the pay code with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the pay code with this name, in any case.
 	Qualifier     *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -81,8 +82,9 @@ func (x *ListPayCodesRequest) GetQualifier() string {
 }
 
 type GetPayCodeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pay code.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,9 +127,10 @@ func (x *GetPayCodeRequest) GetId() int64 {
 }
 
 type UpdatePayCodeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *PayCode               `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pay code.
+	Id            int64    `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *PayCode `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -178,7 +181,8 @@ func (x *UpdatePayCodeRequest) GetBody() *PayCode {
 
 type DeletePayCodeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the pay code.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the pay code must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -275,14 +279,18 @@ func (x *PayCodeList) GetItems() []*PayCode {
 
 type PayCode struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the pay code must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
-	ShortName   string `protobuf:"bytes,4,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// Stored and returned, without an effect. At most 20 characters.
+	ShortName string `protobuf:"bytes,4,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
-	// REGULAR, CASCADE or DURATION, in any case. The default is REGULAR.
+	// REGULAR, CASCADE or DURATION, in any case. The default is REGULAR. Stored and returned,
+	// without an effect.
 	Type string `protobuf:"bytes,6,opt,name=type,proto3" json:"type,omitempty"`
 	// HOUR, DAY or MONEY, in any case. The default is HOUR.
 	Unit string `protobuf:"bytes,7,opt,name=unit,proto3" json:"unit,omitempty"`
@@ -291,26 +299,37 @@ type PayCode struct {
 	Money *bool `protobuf:"varint,8,opt,name=money,proto3,oneof" json:"money,omitempty"`
 	// Whether the pay code is the sum of other pay codes. A combined pay code cannot be
 	// entered.
-	Combined       *bool `protobuf:"varint,9,opt,name=combined,proto3,oneof" json:"combined,omitempty"`
-	Totals         *bool `protobuf:"varint,10,opt,name=totals,proto3,oneof" json:"totals,omitempty"`
+	Combined *bool `protobuf:"varint,9,opt,name=combined,proto3,oneof" json:"combined,omitempty"`
+	// Stored and returned, without an effect.
+	Totals *bool `protobuf:"varint,10,opt,name=totals,proto3,oneof" json:"totals,omitempty"`
+	// Whether time under the pay code is leave: it excuses a missed shift on its day, so that the
+	// timecard has no exception UNEXCUSED_ABSENCE, and it counts towards the leave that fits into
+	// a day. The default is false.
 	ExcusedAbsence *bool `protobuf:"varint,11,opt,name=excused_absence,json=excusedAbsence,proto3,oneof" json:"excused_absence,omitempty"`
-	// The factor for wages; not for MONEY.
+	// The factor by which wages under the pay code are multiplied, at least 0. The default is 1.
+	// Not permitted with the unit MONEY.
 	WageMultiplier *float64 `protobuf:"fixed64,12,opt,name=wage_multiplier,json=wageMultiplier,proto3,oneof" json:"wage_multiplier,omitempty"`
-	// The amount that is added to the wage per hour; not for MONEY.
-	WageAddition              *float64 `protobuf:"fixed64,13,opt,name=wage_addition,json=wageAddition,proto3,oneof" json:"wage_addition,omitempty"`
-	AddToTimecardTotal        *bool    `protobuf:"varint,14,opt,name=add_to_timecard_total,json=addToTimecardTotal,proto3,oneof" json:"add_to_timecard_total,omitempty"`
-	VisibleToTimecardSchedule *bool    `protobuf:"varint,15,opt,name=visible_to_timecard_schedule,json=visibleToTimecardSchedule,proto3,oneof" json:"visible_to_timecard_schedule,omitempty"`
-	VisibleToUser             *bool    `protobuf:"varint,16,opt,name=visible_to_user,json=visibleToUser,proto3,oneof" json:"visible_to_user,omitempty"`
-	VisibleToReports          *bool    `protobuf:"varint,17,opt,name=visible_to_reports,json=visibleToReports,proto3,oneof" json:"visible_to_reports,omitempty"`
+	// The amount that is added to the wage per hour. The default is 0. Not permitted with the
+	// unit MONEY.
+	WageAddition *float64 `protobuf:"fixed64,13,opt,name=wage_addition,json=wageAddition,proto3,oneof" json:"wage_addition,omitempty"`
+	// Stored and returned, without an effect.
+	AddToTimecardTotal *bool `protobuf:"varint,14,opt,name=add_to_timecard_total,json=addToTimecardTotal,proto3,oneof" json:"add_to_timecard_total,omitempty"`
+	// Stored and returned, without an effect.
+	VisibleToTimecardSchedule *bool `protobuf:"varint,15,opt,name=visible_to_timecard_schedule,json=visibleToTimecardSchedule,proto3,oneof" json:"visible_to_timecard_schedule,omitempty"`
+	// Stored and returned, without an effect.
+	VisibleToUser *bool `protobuf:"varint,16,opt,name=visible_to_user,json=visibleToUser,proto3,oneof" json:"visible_to_user,omitempty"`
+	// Stored and returned, without an effect.
+	VisibleToReports *bool `protobuf:"varint,17,opt,name=visible_to_reports,json=visibleToReports,proto3,oneof" json:"visible_to_reports,omitempty"`
 	// Whether requests for time off must be covered by a balance, if an accrual code of the
 	// employee includes the pay code. 0: never. 1, the default: when a request is approved.
 	// 2: when it is submitted, and when it is approved.
 	CheckAvailability *int32 `protobuf:"varint,18,opt,name=check_availability,json=checkAvailability,proto3,oneof" json:"check_availability,omitempty"`
 	// The group of scheduled hours. The id and the qualifier are kept as sent.
 	ScheduledHoursType *v1.Ref `protobuf:"bytes,51,opt,name=scheduled_hours_type,json=scheduledHoursType,proto3" json:"scheduled_hours_type,omitempty"`
-	CodeNumber         *int64  `protobuf:"varint,50,opt,name=code_number,json=codeNumber,proto3,oneof" json:"code_number,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Stored and returned, without an effect.
+	CodeNumber    *int64 `protobuf:"varint,50,opt,name=code_number,json=codeNumber,proto3,oneof" json:"code_number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PayCode) Reset() {
@@ -506,16 +525,16 @@ const file_rotaloom_timekeeping_v1_pay_code_proto_rawDesc = "" +
 	"\b_version\"R\n" +
 	"\vPayCodeList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .rotaloom.timekeeping.v1.PayCodeR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xab\t\n" +
+	"\x05items\"\xed\t\n" +
 	"\aPayCode\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x122\n" +
 	"\n" +
 	"short_name\x18\x04 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\b\x14\x12\tWRL-20501R\tshortName\x126\n" +
-	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20501R\vdescription\x12\x12\n" +
-	"\x04type\x18\x06 \x01(\tR\x04type\x12\x12\n" +
-	"\x04unit\x18\a \x01(\tR\x04unit\x12\x19\n" +
+	"\vdescription\x18\x05 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20501R\vdescription\x124\n" +
+	"\x04type\x18\x06 \x01(\tB \xa2\xbb\x18\x1cb\aREGULARb\aCASCADEb\bDURATIONR\x04type\x12*\n" +
+	"\x04unit\x18\a \x01(\tB\x16\xa2\xbb\x18\x12b\x04HOURb\x03DAYb\x05MONEYR\x04unit\x12\x19\n" +
 	"\x05money\x18\b \x01(\bH\x02R\x05money\x88\x01\x01\x12\x1f\n" +
 	"\bcombined\x18\t \x01(\bH\x03R\bcombined\x88\x01\x01\x12\x1b\n" +
 	"\x06totals\x18\n" +

@@ -35,13 +35,16 @@ const (
 //
 // PayCodeService manages the pay codes of a tenant.
 type PayCodeServiceClient interface {
-	// Retrieves all pay codes, ordered by name, or the one with the given id or name.
+	// Retrieves all pay codes, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListPayCodes(ctx context.Context, in *ListPayCodesRequest, opts ...grpc.CallOption) (*PayCodeList, error)
-	// Retrieves one pay code.
+	// Retrieves one pay code. An unknown id is 404.
 	GetPayCode(ctx context.Context, in *GetPayCodeRequest, opts ...grpc.CallOption) (*PayCode, error)
-	// Creates a pay code.
+	// Creates a pay code. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreatePayCode(ctx context.Context, in *PayCode, opts ...grpc.CallOption) (*PayCode, error)
-	// Replaces a pay code.
+	// Replaces a pay code. Properties that the request leaves out get their defaults. Objects
+	// that refer to it follow a new name.
 	UpdatePayCode(ctx context.Context, in *UpdatePayCodeRequest, opts ...grpc.CallOption) (*PayCode, error)
 	// Deletes a pay code. The request is refused if an employment term refers to it.
 	DeletePayCode(ctx context.Context, in *DeletePayCodeRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +114,16 @@ func (c *payCodeServiceClient) DeletePayCode(ctx context.Context, in *DeletePayC
 //
 // PayCodeService manages the pay codes of a tenant.
 type PayCodeServiceServer interface {
-	// Retrieves all pay codes, ordered by name, or the one with the given id or name.
+	// Retrieves all pay codes, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListPayCodes(context.Context, *ListPayCodesRequest) (*PayCodeList, error)
-	// Retrieves one pay code.
+	// Retrieves one pay code. An unknown id is 404.
 	GetPayCode(context.Context, *GetPayCodeRequest) (*PayCode, error)
-	// Creates a pay code.
+	// Creates a pay code. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreatePayCode(context.Context, *PayCode) (*PayCode, error)
-	// Replaces a pay code.
+	// Replaces a pay code. Properties that the request leaves out get their defaults. Objects
+	// that refer to it follow a new name.
 	UpdatePayCode(context.Context, *UpdatePayCodeRequest) (*PayCode, error)
 	// Deletes a pay code. The request is refused if an employment term refers to it.
 	DeletePayCode(context.Context, *DeletePayCodeRequest) (*emptypb.Empty, error)

@@ -29,8 +29,9 @@ const (
 
 type ListPayRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the pay rule with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the pay rule with this name, in any case.
 	Qualifier     *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -81,8 +82,9 @@ func (x *ListPayRulesRequest) GetQualifier() string {
 }
 
 type GetPayRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pay rule.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,9 +127,10 @@ func (x *GetPayRuleRequest) GetId() int64 {
 }
 
 type UpdatePayRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *PayRule               `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the pay rule.
+	Id            int64    `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *PayRule `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -178,7 +181,8 @@ func (x *UpdatePayRuleRequest) GetBody() *PayRule {
 
 type DeletePayRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the pay rule.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the pay rule must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -275,17 +279,19 @@ func (x *PayRuleList) GetItems() []*PayRule {
 
 type PayRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the pay rule must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// The versions of the rule, each from a day on. Before the first version, the rule has
 	// no effect. Responses have them by date.
 	EffectiveVersions []*PayRuleVersion `protobuf:"bytes,5,rep,name=effective_versions,json=effectiveVersions,proto3" json:"effective_versions,omitempty"`
-	// Read only: the versions with the property names of other installations. Accepted and has
-	// no effect; change effectiveVersions instead.
+	// Only in responses: the versions in the form that programs for the reference product read.
+	// Has no effect in requests; change effectiveVersions instead.
 	EffectivePayRules []*EffectivePayRule `protobuf:"bytes,6,rep,name=effective_pay_rules,json=effectivePayRules,proto3" json:"effective_pay_rules,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -610,8 +616,10 @@ func (x *EffectivePayRule) GetEmptyLists() []int32 {
 // PayRuleVersion has the settings of a pay rule from a day on, until the next version.
 // Durations are in minutes.
 type PayRuleVersion struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EffectiveDate string                 `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day of the version. The version ends before the first day of the next one. No two
+	// versions of a rule have the same day.
+	EffectiveDate string `protobuf:"bytes,1,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
 	// The pay code of time that no other setting assigns to a pay code. It must exist. The
 	// default is the pay code "Regular", whether it exists or not.
 	RegularPayCode *v1.Ref `protobuf:"bytes,2,opt,name=regular_pay_code,json=regularPayCode,proto3" json:"regular_pay_code,omitempty"`
@@ -620,23 +628,33 @@ type PayRuleVersion struct {
 	LongestShift *int32 `protobuf:"varint,3,opt,name=longest_shift,json=longestShift,proto3,oneof" json:"longest_shift,omitempty"`
 	// The longest break. An employee who punches in later begins another shift. The default
 	// is 240.
-	LongestBreak *int32           `protobuf:"varint,4,opt,name=longest_break,json=longestBreak,proto3,oneof" json:"longest_break,omitempty"`
-	InRounding   *PayRuleRounding `protobuf:"bytes,5,opt,name=in_rounding,json=inRounding,proto3" json:"in_rounding,omitempty"`
-	OutRounding  *PayRuleRounding `protobuf:"bytes,6,opt,name=out_rounding,json=outRounding,proto3" json:"out_rounding,omitempty"`
+	LongestBreak *int32 `protobuf:"varint,4,opt,name=longest_break,json=longestBreak,proto3,oneof" json:"longest_break,omitempty"`
+	// The rounding of punches that begin work. Without it, they are not rounded.
+	InRounding *PayRuleRounding `protobuf:"bytes,5,opt,name=in_rounding,json=inRounding,proto3" json:"in_rounding,omitempty"`
+	// The rounding of punches that end work. Without it, they are not rounded.
+	OutRounding *PayRuleRounding `protobuf:"bytes,6,opt,name=out_rounding,json=outRounding,proto3" json:"out_rounding,omitempty"`
 	// Punches within this window of the scheduled start or end are rounded to it.
 	ScheduleRounding *PayRuleWindow `protobuf:"bytes,7,opt,name=schedule_rounding,json=scheduleRounding,proto3" json:"schedule_rounding,omitempty"`
-	// Ascending by after.
-	Breaks         []*PayRuleBreak `protobuf:"bytes,8,rep,name=breaks,proto3" json:"breaks,omitempty"`
-	DailyOvertime  []*PayRuleTier  `protobuf:"bytes,9,rep,name=daily_overtime,json=dailyOvertime,proto3" json:"daily_overtime,omitempty"`
-	WeeklyOvertime []*PayRuleTier  `protobuf:"bytes,10,rep,name=weekly_overtime,json=weeklyOvertime,proto3" json:"weekly_overtime,omitempty"`
+	// The breaks that are deducted automatically, at most 10. Responses have them ascending by
+	// after.
+	Breaks []*PayRuleBreak `protobuf:"bytes,8,rep,name=breaks,proto3" json:"breaks,omitempty"`
+	// The pay codes of time beyond amounts of work on one day, at most 10 tiers. Responses have
+	// them ascending by after.
+	DailyOvertime []*PayRuleTier `protobuf:"bytes,9,rep,name=daily_overtime,json=dailyOvertime,proto3" json:"daily_overtime,omitempty"`
+	// The pay codes of time beyond amounts of work in one week, at most 10 tiers. Responses have
+	// them ascending by after.
+	WeeklyOvertime []*PayRuleTier `protobuf:"bytes,10,rep,name=weekly_overtime,json=weeklyOvertime,proto3" json:"weekly_overtime,omitempty"`
 	// The first day of the week for overtime: MONDAY to SUNDAY, in any case. The default is
 	// MONDAY.
 	WeekStart string `protobuf:"bytes,11,opt,name=week_start,json=weekStart,proto3" json:"week_start,omitempty"`
 	// The smallest differences to the schedule that cause an exception. A value that is
 	// left out causes none.
-	Exceptions      *PayRuleWindow `protobuf:"bytes,12,opt,name=exceptions,proto3" json:"exceptions,omitempty"`
-	FlagUnscheduled *bool          `protobuf:"varint,13,opt,name=flag_unscheduled,json=flagUnscheduled,proto3,oneof" json:"flag_unscheduled,omitempty"`
-	// The default is true.
+	Exceptions *PayRuleWindow `protobuf:"bytes,12,opt,name=exceptions,proto3" json:"exceptions,omitempty"`
+	// Whether work without a scheduled shift causes the exception UNSCHEDULED. The default is
+	// false.
+	FlagUnscheduled *bool `protobuf:"varint,13,opt,name=flag_unscheduled,json=flagUnscheduled,proto3,oneof" json:"flag_unscheduled,omitempty"`
+	// Whether a scheduled shift without work causes the exception UNEXCUSED_ABSENCE. The default
+	// is true.
 	FlagAbsence *bool `protobuf:"varint,14,opt,name=flag_absence,json=flagAbsence,proto3,oneof" json:"flag_absence,omitempty"`
 	// A repeated punch of the same kind within this number of seconds is ignored, for
 	// example if an employee touches the clock twice: 0 to 600. The default is 60.
@@ -932,7 +950,7 @@ type PayRuleHolidayCredit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The pay code. It must exist and have the unit HOUR.
 	PayCode *v1.Ref `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	// 1 to 1440.
+	// The credited minutes: 1 to 1440.
 	Length *int32 `protobuf:"varint,2,opt,name=length,proto3,oneof" json:"length,omitempty"`
 	// Whether the credit is withheld if the employee worked on the holiday. The default is
 	// false.
@@ -1046,9 +1064,9 @@ func (x *PayRuleRegularRate) GetBonuses() []*v1.Ref {
 // up to grace, otherwise up.
 type PayRuleRounding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 to 60, and a divisor of 60.
+	// The interval of the clock in minutes: 1 to 60, and a divisor of 60.
 	Interval *int32 `protobuf:"varint,1,opt,name=interval,proto3,oneof" json:"interval,omitempty"`
-	// 0 to interval.
+	// The minutes after a full interval that are rounded down: 0 to interval. The default is 0.
 	Grace         *int32 `protobuf:"varint,2,opt,name=grace,proto3,oneof" json:"grace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1100,11 +1118,15 @@ func (x *PayRuleRounding) GetGrace() int32 {
 
 // PayRuleWindow is a number of minutes before and after the scheduled time: 0 to 720.
 type PayRuleWindow struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EarlyIn       *int32                 `protobuf:"varint,1,opt,name=early_in,json=earlyIn,proto3,oneof" json:"early_in,omitempty"`
-	LateIn        *int32                 `protobuf:"varint,2,opt,name=late_in,json=lateIn,proto3,oneof" json:"late_in,omitempty"`
-	EarlyOut      *int32                 `protobuf:"varint,3,opt,name=early_out,json=earlyOut,proto3,oneof" json:"early_out,omitempty"`
-	LateOut       *int32                 `protobuf:"varint,4,opt,name=late_out,json=lateOut,proto3,oneof" json:"late_out,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The minutes before the scheduled start, for a punch that begins work. Absent means none.
+	EarlyIn *int32 `protobuf:"varint,1,opt,name=early_in,json=earlyIn,proto3,oneof" json:"early_in,omitempty"`
+	// The minutes after the scheduled start, for a punch that begins work. Absent means none.
+	LateIn *int32 `protobuf:"varint,2,opt,name=late_in,json=lateIn,proto3,oneof" json:"late_in,omitempty"`
+	// The minutes before the scheduled end, for a punch that ends work. Absent means none.
+	EarlyOut *int32 `protobuf:"varint,3,opt,name=early_out,json=earlyOut,proto3,oneof" json:"early_out,omitempty"`
+	// The minutes after the scheduled end, for a punch that ends work. Absent means none.
+	LateOut       *int32 `protobuf:"varint,4,opt,name=late_out,json=lateOut,proto3,oneof" json:"late_out,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1171,9 +1193,9 @@ func (x *PayRuleWindow) GetLateOut() int32 {
 // is shorter if the employee punched out for a part of it.
 type PayRuleBreak struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 0 to 1440.
+	// The paid minutes of a shift after which the break is deducted: 0 to 1440.
 	After *int32 `protobuf:"varint,1,opt,name=after,proto3,oneof" json:"after,omitempty"`
-	// 1 to 240.
+	// The length of the break in minutes: 1 to 240.
 	Length        *int32 `protobuf:"varint,2,opt,name=length,proto3,oneof" json:"length,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1226,7 +1248,7 @@ func (x *PayRuleBreak) GetLength() int32 {
 // PayRuleTier assigns a pay code to time beyond an amount of work.
 type PayRuleTier struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 0 to 10080.
+	// The minutes of work after which the tier begins: 0 to 10080.
 	After *int32 `protobuf:"varint,1,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	// The pay code. It must exist.
 	PayCode       *v1.Ref `protobuf:"bytes,2,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
@@ -1301,10 +1323,10 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\b_version\"R\n" +
 	"\vPayRuleList\x126\n" +
 	"\x05items\x18\x01 \x03(\v2 .rotaloom.timekeeping.v1.PayRuleR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x97\x03\n" +
+	"\x05items\"\x9f\x03\n" +
 	"\aPayRule\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20501R\vdescription\x12z\n" +
 	"\x12effective_versions\x18\x05 \x03(\v2'.rotaloom.timekeeping.v1.PayRuleVersionB\"\xa2\xbb\x18\x1e\n" +
@@ -1356,9 +1378,9 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\"_cancel_pfs_edits_only_on_holidaysB%\n" +
 	"#_cancel_pfs_shifts_only_on_holidaysB#\n" +
 	"!_is_today_for_previous_pay_periodB\x15\n" +
-	"\x13_enable_edits_after\"\x82\x0e\n" +
-	"\x0ePayRuleVersion\x12-\n" +
-	"\x0eeffective_date\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\reffectiveDate\x12A\n" +
+	"\x13_enable_edits_after\"\xe7\x0e\n" +
+	"\x0ePayRuleVersion\x12/\n" +
+	"\x0eeffective_date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\reffectiveDate\x12A\n" +
 	"\x10regular_pay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eregularPayCode\x12M\n" +
 	"\rlongest_shift\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00N@\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\x00R\flongestShift\x88\x01\x01\x12M\n" +
 	"\rlongest_break\x18\x04 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\x01R\flongestBreak\x88\x01\x01\x12I\n" +
@@ -1369,9 +1391,9 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x06breaks\x18\b \x03(\v2%.rotaloom.timekeeping.v1.PayRuleBreakR\x06breaks\x12K\n" +
 	"\x0edaily_overtime\x18\t \x03(\v2$.rotaloom.timekeeping.v1.PayRuleTierR\rdailyOvertime\x12M\n" +
 	"\x0fweekly_overtime\x18\n" +
-	" \x03(\v2$.rotaloom.timekeeping.v1.PayRuleTierR\x0eweeklyOvertime\x12\x1d\n" +
+	" \x03(\v2$.rotaloom.timekeeping.v1.PayRuleTierR\x0eweeklyOvertime\x12c\n" +
 	"\n" +
-	"week_start\x18\v \x01(\tR\tweekStart\x12F\n" +
+	"week_start\x18\v \x01(\tBD\xa2\xbb\x18@b\x06MONDAYb\aTUESDAYb\tWEDNESDAYb\bTHURSDAYb\x06FRIDAYb\bSATURDAYb\x06SUNDAYR\tweekStart\x12F\n" +
 	"\n" +
 	"exceptions\x18\f \x01(\v2&.rotaloom.timekeeping.v1.PayRuleWindowR\n" +
 	"exceptions\x12.\n" +
@@ -1384,9 +1406,9 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"long_shift\x18\x11 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00N@\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\x06R\tlongShift\x88\x01\x01\x12C\n" +
 	"\bfull_day\x18( \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-20501H\aR\afullDay\x88\x01\x01\x12H\n" +
 	"\n" +
-	"day_divide\x18\x12 \x01(\v2).rotaloom.timekeeping.v1.PayRuleDayDivideR\tdayDivide\x12\x1d\n" +
+	"day_divide\x18\x12 \x01(\v2).rotaloom.timekeeping.v1.PayRuleDayDivideR\tdayDivide\x12:\n" +
 	"\n" +
-	"week_split\x18\x13 \x01(\tR\tweekSplit\x12V\n" +
+	"week_split\x18\x13 \x01(\tB\x1b\xa2\xbb\x18\x17b\vSHIFT_STARTb\bBOUNDARYR\tweekSplit\x12V\n" +
 	"\x14seventh_day_overtime\x18\x14 \x03(\v2$.rotaloom.timekeeping.v1.PayRuleTierR\x12seventhDayOvertime\x12M\n" +
 	"\x0fholiday_premium\x18\x15 \x03(\v2$.rotaloom.timekeeping.v1.PayRuleTierR\x0eholidayPremium\x12T\n" +
 	"\x0eholiday_credit\x18\x16 \x01(\v2-.rotaloom.timekeeping.v1.PayRuleHolidayCreditR\rholidayCredit\x12N\n" +
@@ -1402,18 +1424,18 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x10PayRuleDayDivide\x12\x1a\n" +
 	"\x04time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\x04time\x12\x19\n" +
 	"\x05split\x18\x02 \x01(\bH\x00R\x05split\x88\x01\x01B\b\n" +
-	"\x06_split\"\xd5\x01\n" +
-	"\x14PayRuleHolidayCredit\x122\n" +
-	"\bpay_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12B\n" +
+	"\x06_split\"\xdd\x01\n" +
+	"\x14PayRuleHolidayCredit\x12:\n" +
+	"\bpay_code\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\apayCode\x12B\n" +
 	"\x06length\x18\x02 \x01(\x05B%\xa2\xbb\x18!*\x1f\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-205018\x01H\x00R\x06length\x88\x01\x01\x12(\n" +
 	"\runless_worked\x18\x03 \x01(\bH\x01R\funlessWorked\x88\x01\x01B\t\n" +
 	"\a_lengthB\x10\n" +
 	"\x0e_unless_worked\"l\n" +
 	"\x12PayRuleRegularRate\x12V\n" +
 	"\abonuses\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB#\xa2\xbb\x18\x1f\n" +
-	"\x1d\b\x14\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\abonuses\"d\n" +
-	"\x0fPayRuleRounding\x12\x1f\n" +
-	"\binterval\x18\x01 \x01(\x05H\x00R\binterval\x88\x01\x01\x12\x19\n" +
+	"\x1d\b\x14\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\abonuses\"l\n" +
+	"\x0fPayRuleRounding\x12'\n" +
+	"\binterval\x18\x01 \x01(\x05B\x06\xa2\xbb\x18\x02h\x01H\x00R\binterval\x88\x01\x01\x12\x19\n" +
 	"\x05grace\x18\x02 \x01(\x05H\x01R\x05grace\x88\x01\x01B\v\n" +
 	"\t_intervalB\b\n" +
 	"\x06_grace\"\xd7\x02\n" +
@@ -1432,10 +1454,10 @@ const file_rotaloom_timekeeping_v1_pay_rule_proto_rawDesc = "" +
 	"\x05after\x18\x01 \x01(\x05B%\xa2\xbb\x18!*\x1f\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x80\x96@\x1a\tWRL-205018\x01H\x00R\x05after\x88\x01\x01\x12B\n" +
 	"\x06length\x18\x02 \x01(\x05B%\xa2\xbb\x18!*\x1f\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x00n@\x1a\tWRL-205018\x01H\x01R\x06length\x88\x01\x01B\b\n" +
 	"\x06_afterB\t\n" +
-	"\a_length\"\x8d\x01\n" +
+	"\a_length\"\x95\x01\n" +
 	"\vPayRuleTier\x12@\n" +
-	"\x05after\x18\x01 \x01(\x05B%\xa2\xbb\x18!*\x1f\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\xb0\xc3@\x1a\tWRL-205018\x01H\x00R\x05after\x88\x01\x01\x122\n" +
-	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCodeB\b\n" +
+	"\x05after\x18\x01 \x01(\x05B%\xa2\xbb\x18!*\x1f\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\xb0\xc3@\x1a\tWRL-205018\x01H\x00R\x05after\x88\x01\x01\x12:\n" +
+	"\bpay_code\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\apayCodeB\b\n" +
 	"\x06_after2\xbd\n" +
 	"\n" +
 	"\x0ePayRuleService\x12\xfc\x01\n" +

@@ -36,11 +36,13 @@ const (
 // PayRuleService manages the pay rules of a tenant. The pay rule of an employee is the
 // one of the employment term or, without one, the one that the job assignment names.
 type PayRuleServiceClient interface {
-	// Retrieves all pay rules, ordered by name, or the one with the given id or name.
+	// Retrieves all pay rules, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListPayRules(ctx context.Context, in *ListPayRulesRequest, opts ...grpc.CallOption) (*PayRuleList, error)
-	// Retrieves one pay rule.
+	// Retrieves one pay rule. An unknown id is 404.
 	GetPayRule(ctx context.Context, in *GetPayRuleRequest, opts ...grpc.CallOption) (*PayRule, error)
-	// Creates a pay rule.
+	// Creates a pay rule. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreatePayRule(ctx context.Context, in *PayRule, opts ...grpc.CallOption) (*PayRule, error)
 	// Replaces a pay rule. Days that are signed off do not change.
 	UpdatePayRule(ctx context.Context, in *UpdatePayRuleRequest, opts ...grpc.CallOption) (*PayRule, error)
@@ -113,11 +115,13 @@ func (c *payRuleServiceClient) DeletePayRule(ctx context.Context, in *DeletePayR
 // PayRuleService manages the pay rules of a tenant. The pay rule of an employee is the
 // one of the employment term or, without one, the one that the job assignment names.
 type PayRuleServiceServer interface {
-	// Retrieves all pay rules, ordered by name, or the one with the given id or name.
+	// Retrieves all pay rules, ordered by name, or the one with the given id or name. The list is
+	// empty if no object has this id or name; the id has precedence.
 	ListPayRules(context.Context, *ListPayRulesRequest) (*PayRuleList, error)
-	// Retrieves one pay rule.
+	// Retrieves one pay rule. An unknown id is 404.
 	GetPayRule(context.Context, *GetPayRuleRequest) (*PayRule, error)
-	// Creates a pay rule.
+	// Creates a pay rule. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreatePayRule(context.Context, *PayRule) (*PayRule, error)
 	// Replaces a pay rule. Days that are signed off do not change.
 	UpdatePayRule(context.Context, *UpdatePayRuleRequest) (*PayRule, error)

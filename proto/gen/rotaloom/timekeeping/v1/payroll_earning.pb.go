@@ -79,9 +79,11 @@ func (x *ImportPayrollEarningsRequest) GetFailAllOnRequest() bool {
 	return false
 }
 
+// PayrollEarningList is a list of earnings to import.
 type PayrollEarningList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Earnings      []*PayrollEarning      `protobuf:"bytes,1,rep,name=earnings,proto3" json:"earnings,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The earnings, 1 to 1,000.
+	Earnings      []*PayrollEarning `protobuf:"bytes,1,rep,name=earnings,proto3" json:"earnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -127,45 +129,65 @@ func (x *PayrollEarningList) GetEarnings() []*PayrollEarning {
 // were sent.
 type PayrollEarning struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A UUID that the sender chooses, unique in the tenant.
-	RefId       string `protobuf:"bytes,1,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
+	// A UUID that the sender chooses, unique in the tenant. Required.
+	RefId string `protobuf:"bytes,1,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
+	// The code of the company. Required. Stored and returned, without an effect.
 	CompanyCode string `protobuf:"bytes,2,opt,name=company_code,json=companyCode,proto3" json:"company_code,omitempty"`
-	// The person number of the employee.
+	// The person number of the employee. Required.
 	EmpNo string `protobuf:"bytes,3,opt,name=emp_no,json=empNo,proto3" json:"emp_no,omitempty"`
-	// The earnings code.
+	// The earnings code, which the rows of payroll have as pay code. Required.
 	Code string `protobuf:"bytes,4,opt,name=code,proto3" json:"code,omitempty"`
-	// The name of the sending system.
+	// The name of the sending system. Required. Stored and returned, without an effect.
 	Source string `protobuf:"bytes,5,opt,name=source,proto3" json:"source,omitempty"`
 	// The day of the payment: a date, or a date-time whose date is used as it is written:
 	// 2024-02-05T00:00:00+02:00 is the 5th. The default is the day of the import in the
 	// employee's time zone.
 	ChargeDate string `protobuf:"bytes,6,opt,name=charge_date,json=chargeDate,proto3" json:"charge_date,omitempty"`
-	// At least one of hours, amount and pieceCount is required. Each may be negative. Hours
-	// have at most four decimals.
-	Hours      string `protobuf:"bytes,7,opt,name=hours,proto3" json:"hours,omitempty"`
-	Amount     string `protobuf:"bytes,8,opt,name=amount,proto3" json:"amount,omitempty"`
+	// The hours, with at most 9 digits and 4 decimals. At least one of hours, amount and
+	// pieceCount is required; each may be negative.
+	Hours string `protobuf:"bytes,7,opt,name=hours,proto3" json:"hours,omitempty"`
+	// The amount of money, with at most 14 digits and 6 decimals. It may be negative.
+	Amount string `protobuf:"bytes,8,opt,name=amount,proto3" json:"amount,omitempty"`
+	// The number of pieces, with at most 14 digits and 6 decimals. Stored and returned, without
+	// an effect.
 	PieceCount string `protobuf:"bytes,9,opt,name=piece_count,json=pieceCount,proto3" json:"piece_count,omitempty"`
-	// Overrides of the employee's rates.
-	PayRate                string `protobuf:"bytes,10,opt,name=pay_rate,json=payRate,proto3" json:"pay_rate,omitempty"`
-	PieceRate              string `protobuf:"bytes,11,opt,name=piece_rate,json=pieceRate,proto3" json:"piece_rate,omitempty"`
-	ShiftCode              string `protobuf:"bytes,12,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
-	Location               string `protobuf:"bytes,13,opt,name=location,proto3" json:"location,omitempty"`
-	Job                    string `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
-	Project                string `protobuf:"bytes,15,opt,name=project,proto3" json:"project,omitempty"`
-	OrgLvl1                string `protobuf:"bytes,16,opt,name=org_lvl1,json=orgLvl1,proto3" json:"org_lvl1,omitempty"`
-	OrgLvl2                string `protobuf:"bytes,17,opt,name=org_lvl2,json=orgLvl2,proto3" json:"org_lvl2,omitempty"`
-	OrgLvl3                string `protobuf:"bytes,18,opt,name=org_lvl3,json=orgLvl3,proto3" json:"org_lvl3,omitempty"`
-	OrgLvl4                string `protobuf:"bytes,19,opt,name=org_lvl4,json=orgLvl4,proto3" json:"org_lvl4,omitempty"`
-	RoePayDate             string `protobuf:"bytes,20,opt,name=roe_pay_date,json=roePayDate,proto3" json:"roe_pay_date,omitempty"`
+	// The rate per hour instead of the employee's. Stored and returned, without an effect.
+	PayRate string `protobuf:"bytes,10,opt,name=pay_rate,json=payRate,proto3" json:"pay_rate,omitempty"`
+	// The rate per piece instead of the employee's. Stored and returned, without an effect.
+	PieceRate string `protobuf:"bytes,11,opt,name=piece_rate,json=pieceRate,proto3" json:"piece_rate,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	ShiftCode string `protobuf:"bytes,12,opt,name=shift_code,json=shiftCode,proto3" json:"shift_code,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	Location string `protobuf:"bytes,13,opt,name=location,proto3" json:"location,omitempty"`
+	// The job, which the rows of payroll have as it was sent. At most 200 characters.
+	Job string `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	Project string `protobuf:"bytes,15,opt,name=project,proto3" json:"project,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	OrgLvl1 string `protobuf:"bytes,16,opt,name=org_lvl1,json=orgLvl1,proto3" json:"org_lvl1,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	OrgLvl2 string `protobuf:"bytes,17,opt,name=org_lvl2,json=orgLvl2,proto3" json:"org_lvl2,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	OrgLvl3 string `protobuf:"bytes,18,opt,name=org_lvl3,json=orgLvl3,proto3" json:"org_lvl3,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	OrgLvl4 string `protobuf:"bytes,19,opt,name=org_lvl4,json=orgLvl4,proto3" json:"org_lvl4,omitempty"`
+	// A date or a date-time. Stored and returned, without an effect.
+	RoePayDate string `protobuf:"bytes,20,opt,name=roe_pay_date,json=roePayDate,proto3" json:"roe_pay_date,omitempty"`
+	// A date or a date-time. Stored and returned, without an effect.
 	AdjEarnPeriodStartDate string `protobuf:"bytes,21,opt,name=adj_earn_period_start_date,json=adjEarnPeriodStartDate,proto3" json:"adj_earn_period_start_date,omitempty"`
-	AdjEarnPeriodEndDate   string `protobuf:"bytes,22,opt,name=adj_earn_period_end_date,json=adjEarnPeriodEndDate,proto3" json:"adj_earn_period_end_date,omitempty"`
-	CheckSequence          *int32 `protobuf:"varint,23,opt,name=check_sequence,json=checkSequence,proto3,oneof" json:"check_sequence,omitempty"`
-	// "R" for a regular check.
+	// A date or a date-time. Stored and returned, without an effect.
+	AdjEarnPeriodEndDate string `protobuf:"bytes,22,opt,name=adj_earn_period_end_date,json=adjEarnPeriodEndDate,proto3" json:"adj_earn_period_end_date,omitempty"`
+	// Stored and returned, without an effect.
+	CheckSequence *int32 `protobuf:"varint,23,opt,name=check_sequence,json=checkSequence,proto3,oneof" json:"check_sequence,omitempty"`
+	// "R" for a regular check, or absent. Stored and returned, without an effect.
 	CreatePayType string `protobuf:"bytes,24,opt,name=create_pay_type,json=createPayType,proto3" json:"create_pay_type,omitempty"`
-	// "Y", or absent.
-	ForcePayCreation     string `protobuf:"bytes,25,opt,name=force_pay_creation,json=forcePayCreation,proto3" json:"force_pay_creation,omitempty"`
-	GrossUp              string `protobuf:"bytes,26,opt,name=gross_up,json=grossUp,proto3" json:"gross_up,omitempty"`
-	GrossUpTarget        *int32 `protobuf:"varint,27,opt,name=gross_up_target,json=grossUpTarget,proto3,oneof" json:"gross_up_target,omitempty"`
+	// "Y", "N", or absent. Stored and returned, without an effect.
+	ForcePayCreation string `protobuf:"bytes,25,opt,name=force_pay_creation,json=forcePayCreation,proto3" json:"force_pay_creation,omitempty"`
+	// Stored and returned, without an effect. At most 200 characters.
+	GrossUp string `protobuf:"bytes,26,opt,name=gross_up,json=grossUp,proto3" json:"gross_up,omitempty"`
+	// Stored and returned, without an effect.
+	GrossUpTarget *int32 `protobuf:"varint,27,opt,name=gross_up_target,json=grossUpTarget,proto3,oneof" json:"gross_up_target,omitempty"`
+	// Stored and returned, without an effect.
 	GrossUpTaxCalcMethod *int32 `protobuf:"varint,28,opt,name=gross_up_tax_calc_method,json=grossUpTaxCalcMethod,proto3,oneof" json:"gross_up_tax_calc_method,omitempty"`
 	// Whether payroll staging has included the earning; ignored in requests.
 	IsImportedIntoPayroll *bool `protobuf:"varint,29,opt,name=is_imported_into_payroll,json=isImportedIntoPayroll,proto3,oneof" json:"is_imported_into_payroll,omitempty"`
@@ -406,13 +428,18 @@ func (x *PayrollEarning) GetIsImportedIntoPayroll() bool {
 	return false
 }
 
+// PayrollEarningImport is the result of an import.
 type PayrollEarningImport struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	SuccessCount *int32                 `protobuf:"varint,1,opt,name=success_count,proto3,oneof" json:"success_count,omitempty"`
-	ErrorCount   *int32                 `protobuf:"varint,2,opt,name=error_count,proto3,oneof" json:"error_count,omitempty"`
-	Errors       []*PayrollEarningError `protobuf:"bytes,3,rep,name=errors,proto3" json:"errors,omitempty"`
-	// Present if nothing was stored, as in most errors of this service.
-	ErrorCode     string `protobuf:"bytes,4,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of stored earnings. Absent if none was stored.
+	SuccessCount *int32 `protobuf:"varint,1,opt,name=success_count,proto3,oneof" json:"success_count,omitempty"`
+	// The number of earnings that were not stored because of an error. Absent without errors.
+	ErrorCount *int32 `protobuf:"varint,2,opt,name=error_count,proto3,oneof" json:"error_count,omitempty"`
+	// One item for each earning with an error, in the order of the request.
+	Errors []*PayrollEarningError `protobuf:"bytes,3,rep,name=errors,proto3" json:"errors,omitempty"`
+	// The code of the error. Present if nothing was stored.
+	ErrorCode string `protobuf:"bytes,4,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The error in words. Present if nothing was stored.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -483,14 +510,20 @@ func (x *PayrollEarningImport) GetMessage() string {
 	return ""
 }
 
+// PayrollEarningError is the reason why an earning was not stored.
 type PayrollEarningError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Title string                 `protobuf:"bytes,1,opt,name=title,proto3" json:"title,omitempty"`
-	RefId string                 `protobuf:"bytes,2,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
-	// "validation" or "conflict".
-	Type          string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
-	Detail        string `protobuf:"bytes,4,opt,name=detail,proto3" json:"detail,omitempty"`
-	ErrorCode     string `protobuf:"bytes,5,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The kind of the error in words: "Invalid earning" or "Earning exists".
+	Title string `protobuf:"bytes,1,opt,name=title,proto3" json:"title,omitempty"`
+	// The refId of the earning.
+	RefId string `protobuf:"bytes,2,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
+	// validation if a property is wrong, conflict if another earning has the refId.
+	Type string `protobuf:"bytes,3,opt,name=type,proto3" json:"type,omitempty"`
+	// The same as message.
+	Detail string `protobuf:"bytes,4,opt,name=detail,proto3" json:"detail,omitempty"`
+	// The code of the error. The page of error codes explains it.
+	ErrorCode string `protobuf:"bytes,5,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The error in words.
 	Message       string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -569,8 +602,9 @@ func (x *PayrollEarningError) GetMessage() string {
 }
 
 type GetPayrollEarningRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RefId         string                 `protobuf:"bytes,1,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The refId of the earning, a UUID.
+	RefId         string `protobuf:"bytes,1,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -613,8 +647,9 @@ func (x *GetPayrollEarningRequest) GetRefId() string {
 }
 
 type DeletePayrollEarningRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RefId         string                 `protobuf:"bytes,1,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The refId of the earning, a UUID.
+	RefId         string `protobuf:"bytes,1,opt,name=ref_id,json=refId,proto3" json:"ref_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -664,10 +699,10 @@ const file_rotaloom_timekeeping_v1_payroll_earning_proto_rawDesc = "" +
 	"\x1cImportPayrollEarningsRequest\x12?\n" +
 	"\x04body\x18\x01 \x01(\v2+.rotaloom.timekeeping.v1.PayrollEarningListR\x04body\x122\n" +
 	"\x13fail_all_on_request\x18\x02 \x01(\bH\x00R\x10failAllOnRequest\x88\x01\x01B\x16\n" +
-	"\x14_fail_all_on_request\"~\n" +
-	"\x12PayrollEarningList\x12h\n" +
-	"\bearnings\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.PayrollEarningB#\xa2\xbb\x18\x1f\n" +
-	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\bearningsR\bearnings\"\xde\b\n" +
+	"\x14_fail_all_on_request\"\x80\x01\n" +
+	"\x12PayrollEarningList\x12j\n" +
+	"\bearnings\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.PayrollEarningB%\xa2\xbb\x18!\n" +
+	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\bearningsh\x01R\bearnings\"\xf3\b\n" +
 	"\x0ePayrollEarning\x12\x15\n" +
 	"\x06ref_id\x18\x01 \x01(\tR\x05refId\x12!\n" +
 	"\fcompany_code\x18\x02 \x01(\tR\vcompanyCode\x12\x15\n" +
@@ -697,9 +732,10 @@ const file_rotaloom_timekeeping_v1_payroll_earning_proto_rawDesc = "" +
 	"roePayDate\x12:\n" +
 	"\x1aadj_earn_period_start_date\x18\x15 \x01(\tR\x16adjEarnPeriodStartDate\x126\n" +
 	"\x18adj_earn_period_end_date\x18\x16 \x01(\tR\x14adjEarnPeriodEndDate\x12*\n" +
-	"\x0echeck_sequence\x18\x17 \x01(\x05H\x00R\rcheckSequence\x88\x01\x01\x12&\n" +
-	"\x0fcreate_pay_type\x18\x18 \x01(\tR\rcreatePayType\x12,\n" +
-	"\x12force_pay_creation\x18\x19 \x01(\tR\x10forcePayCreation\x12\x19\n" +
+	"\x0echeck_sequence\x18\x17 \x01(\x05H\x00R\rcheckSequence\x88\x01\x01\x12/\n" +
+	"\x0fcreate_pay_type\x18\x18 \x01(\tB\a\xa2\xbb\x18\x03b\x01RR\rcreatePayType\x128\n" +
+	"\x12force_pay_creation\x18\x19 \x01(\tB\n" +
+	"\xa2\xbb\x18\x06b\x01Yb\x01NR\x10forcePayCreation\x12\x19\n" +
 	"\bgross_up\x18\x1a \x01(\tR\agrossUp\x12+\n" +
 	"\x0fgross_up_target\x18\x1b \x01(\x05H\x01R\rgrossUpTarget\x88\x01\x01\x12;\n" +
 	"\x18gross_up_tax_calc_method\x18\x1c \x01(\x05H\x02R\x14grossUpTaxCalcMethod\x88\x01\x01\x12<\n" +
@@ -716,11 +752,12 @@ const file_rotaloom_timekeeping_v1_payroll_earning_proto_rawDesc = "" +
 	"error_code\x18\x04 \x01(\tR\terrorCode\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessageB\x10\n" +
 	"\x0e_success_countB\x0e\n" +
-	"\f_error_count\"\xa7\x01\n" +
+	"\f_error_count\"\xc3\x01\n" +
 	"\x13PayrollEarningError\x12\x14\n" +
 	"\x05title\x18\x01 \x01(\tR\x05title\x12\x15\n" +
-	"\x06ref_id\x18\x02 \x01(\tR\x05refId\x12\x12\n" +
-	"\x04type\x18\x03 \x01(\tR\x04type\x12\x16\n" +
+	"\x06ref_id\x18\x02 \x01(\tR\x05refId\x12.\n" +
+	"\x04type\x18\x03 \x01(\tB\x1a\xa2\xbb\x18\x16b\n" +
+	"validationb\bconflictR\x04type\x12\x16\n" +
 	"\x06detail\x18\x04 \x01(\tR\x06detail\x12\x1d\n" +
 	"\n" +
 	"error_code\x18\x05 \x01(\tR\terrorCode\x12\x18\n" +

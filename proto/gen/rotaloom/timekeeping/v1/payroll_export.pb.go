@@ -25,6 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// PayrollExportRequest asks for the rows of a staging run as CSV or JSON.
 type PayrollExportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The request id of the staging run, or a new id of the caller.
@@ -32,9 +33,13 @@ type PayrollExportRequest struct {
 	// The columns with their order and names: "SELECT person_num, paycode_name AS code FROM
 	// $Payroll". The default is *, all columns.
 	Query string `protobuf:"bytes,2,opt,name=query,proto3" json:"query,omitempty"`
-	// Lines before and after the rows of a CSV export. JSON exports have none.
-	Headers       []string             `protobuf:"bytes,3,rep,name=headers,proto3" json:"headers,omitempty"`
-	Footers       []string             `protobuf:"bytes,4,rep,name=footers,proto3" json:"footers,omitempty"`
+	// Lines before the rows of a CSV export, at most 100 of at most 10,000 characters. JSON
+	// exports have none.
+	Headers []string `protobuf:"bytes,3,rep,name=headers,proto3" json:"headers,omitempty"`
+	// Lines after the rows of a CSV export, at most 100 of at most 10,000 characters. JSON
+	// exports have none.
+	Footers []string `protobuf:"bytes,4,rep,name=footers,proto3" json:"footers,omitempty"`
+	// The format of the export.
 	ExportConfig  *PayrollExportConfig `protobuf:"bytes,5,opt,name=export_config,json=exportConfig,proto3" json:"export_config,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -105,6 +110,7 @@ func (x *PayrollExportRequest) GetExportConfig() *PayrollExportConfig {
 	return nil
 }
 
+// PayrollExportConfig is the format of an export.
 type PayrollExportConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// CSV or JSON. The default is CSV. JSON is an array with an object for each row; its
@@ -112,7 +118,7 @@ type PayrollExportConfig struct {
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
 	// The delimiter of CSV: comma, semicolon, bar or tab. The default is comma.
 	Delimiter string `protobuf:"bytes,2,opt,name=delimiter,proto3" json:"delimiter,omitempty"`
-	// Stored with the export.
+	// A name of at most 200 characters, stored with the export. Has no effect.
 	FileName      string `protobuf:"bytes,3,opt,name=file_name,json=fileName,proto3" json:"file_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -169,14 +175,19 @@ func (x *PayrollExportConfig) GetFileName() string {
 	return ""
 }
 
+// PayrollExport is an export with its progress.
 type PayrollExport struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	ExecutionKey string                 `protobuf:"bytes,1,opt,name=execution_key,json=executionKey,proto3" json:"execution_key,omitempty"`
-	// PENDING, SUCCESSFUL or FAILED.
-	State    string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
-	Message  string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the export, given by the server.
+	ExecutionKey string `protobuf:"bytes,1,opt,name=execution_key,json=executionKey,proto3" json:"execution_key,omitempty"`
+	// PENDING while the run is in progress, SUCCESSFUL if the export can be read, or FAILED if no
+	// employee of the run could be staged.
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// The state in words.
+	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
+	// The number of seconds after which to ask again; 0 if the run has ended.
 	NextPing *int32 `protobuf:"varint,4,opt,name=next_ping,json=nextPing,proto3,oneof" json:"next_ping,omitempty"`
-	// UTC.
+	// The time, in UTC, after which the export is deleted: seven days after the request.
 	ExpiresAt     string `protobuf:"bytes,5,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -283,10 +294,13 @@ func (*ListPayrollExportsRequest) Descriptor() ([]byte, []int) {
 	return file_rotaloom_timekeeping_v1_payroll_export_proto_rawDescGZIP(), []int{3}
 }
 
+// PayrollExportList is a list of exports, newest first.
 type PayrollExportList struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Records       []*PayrollExport       `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
-	TotalElements *int64                 `protobuf:"varint,2,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The exports that have not expired, at most 1,000.
+	Records []*PayrollExport `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"`
+	// The number of exports in records.
+	TotalElements *int64 `protobuf:"varint,2,opt,name=total_elements,json=totalElements,proto3,oneof" json:"total_elements,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -336,8 +350,9 @@ func (x *PayrollExportList) GetTotalElements() int64 {
 }
 
 type GetPayrollExportRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ExecutionKey  string                 `protobuf:"bytes,1,opt,name=execution_key,json=executionKey,proto3" json:"execution_key,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the export.
+	ExecutionKey  string `protobuf:"bytes,1,opt,name=execution_key,json=executionKey,proto3" json:"execution_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -381,8 +396,9 @@ func (x *GetPayrollExportRequest) GetExecutionKey() string {
 
 // PayrollExportText is the text in pieces.
 type PayrollExportText struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Pieces [][]byte               `protobuf:"bytes,1,rep,name=pieces,proto3" json:"pieces,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The bytes of the export.
+	Pieces [][]byte `protobuf:"bytes,1,rep,name=pieces,proto3" json:"pieces,omitempty"`
 	// The content type of an export in JSON.
 	ContentType   string `protobuf:"bytes,2,opt,name=content_type,json=contentType,proto3" json:"content_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -446,14 +462,15 @@ const file_rotaloom_timekeeping_v1_payroll_export_proto_rawDesc = "" +
 	"\x1b\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\aheadersR\aheaders\x12;\n" +
 	"\afooters\x18\x04 \x03(\tB!\xa2\xbb\x18\x1d\n" +
 	"\x1b\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\afootersR\afooters\x12Q\n" +
-	"\rexport_config\x18\x05 \x01(\v2,.rotaloom.timekeeping.v1.PayrollExportConfigR\fexportConfig\"h\n" +
-	"\x13PayrollExportConfig\x12\x16\n" +
-	"\x06format\x18\x01 \x01(\tR\x06format\x12\x1c\n" +
+	"\rexport_config\x18\x05 \x01(\v2,.rotaloom.timekeeping.v1.PayrollExportConfigR\fexportConfig\"y\n" +
+	"\x13PayrollExportConfig\x12'\n" +
+	"\x06format\x18\x01 \x01(\tB\x0f\xa2\xbb\x18\vb\x03CSVb\x04JSONR\x06format\x12\x1c\n" +
 	"\tdelimiter\x18\x02 \x01(\tR\tdelimiter\x12\x1b\n" +
-	"\tfile_name\x18\x03 \x01(\tR\bfileName\"\xb3\x01\n" +
+	"\tfile_name\x18\x03 \x01(\tR\bfileName\"\xd6\x01\n" +
 	"\rPayrollExport\x12#\n" +
-	"\rexecution_key\x18\x01 \x01(\tR\fexecutionKey\x12\x14\n" +
-	"\x05state\x18\x02 \x01(\tR\x05state\x12\x18\n" +
+	"\rexecution_key\x18\x01 \x01(\tR\fexecutionKey\x127\n" +
+	"\x05state\x18\x02 \x01(\tB!\xa2\xbb\x18\x1db\aPENDINGb\n" +
+	"SUCCESSFULb\x06FAILEDR\x05state\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12 \n" +
 	"\tnext_ping\x18\x04 \x01(\x05H\x00R\bnextPing\x88\x01\x01\x12\x1d\n" +
 	"\n" +

@@ -38,12 +38,13 @@ type PayrollExportServiceClient interface {
 	// the caller, the newest run that the caller may see is exported, and the message of
 	// the response says so.
 	ExportPayroll(ctx context.Context, in *PayrollExportRequest, opts ...grpc.CallOption) (*PayrollExport, error)
-	// Retrieves the exports that have not expired, the newest first, at most 1,000.
+	// Retrieves the exports that have not expired, the newest first, at most 1,000. It leaves out
+	// exports of runs whose employees the caller may not see.
 	ListPayrollExports(ctx context.Context, in *ListPayrollExportsRequest, opts ...grpc.CallOption) (*PayrollExportList, error)
-	// Retrieves the status of an export.
+	// Retrieves the status of an export. An export can be read when its state is SUCCESSFUL.
 	GetPayrollExportStatus(ctx context.Context, in *GetPayrollExportRequest, opts ...grpc.CallOption) (*PayrollExport, error)
-	// Retrieves the text of a finished export: the rows of employees whom the caller may
-	// see.
+	// Retrieves the text of a finished export: the rows of employees whom the caller may see. The
+	// content type is text/csv or application/json, as the export asked for.
 	GetPayrollExportResponse(ctx context.Context, in *GetPayrollExportRequest, opts ...grpc.CallOption) (*PayrollExportText, error)
 }
 
@@ -106,12 +107,13 @@ type PayrollExportServiceServer interface {
 	// the caller, the newest run that the caller may see is exported, and the message of
 	// the response says so.
 	ExportPayroll(context.Context, *PayrollExportRequest) (*PayrollExport, error)
-	// Retrieves the exports that have not expired, the newest first, at most 1,000.
+	// Retrieves the exports that have not expired, the newest first, at most 1,000. It leaves out
+	// exports of runs whose employees the caller may not see.
 	ListPayrollExports(context.Context, *ListPayrollExportsRequest) (*PayrollExportList, error)
-	// Retrieves the status of an export.
+	// Retrieves the status of an export. An export can be read when its state is SUCCESSFUL.
 	GetPayrollExportStatus(context.Context, *GetPayrollExportRequest) (*PayrollExport, error)
-	// Retrieves the text of a finished export: the rows of employees whom the caller may
-	// see.
+	// Retrieves the text of a finished export: the rows of employees whom the caller may see. The
+	// content type is text/csv or application/json, as the export asked for.
 	GetPayrollExportResponse(context.Context, *GetPayrollExportRequest) (*PayrollExportText, error)
 	mustEmbedUnimplementedPayrollExportServiceServer()
 }

@@ -27,32 +27,40 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// PayrollStagingRequest selects the time that a run stages.
 type PayrollStagingRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The caller's id of the run, unique in the tenant.
-	ExecutionId string            `protobuf:"bytes,1,opt,name=execution_id,json=executionId,proto3" json:"execution_id,omitempty"`
-	DateRange   *PayrollDateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// The caller's id of the run, unique in the tenant, at most 200 characters.
+	ExecutionId string `protobuf:"bytes,1,opt,name=execution_id,json=executionId,proto3" json:"execution_id,omitempty"`
+	// The range of whole days, at most 366.
+	DateRange *PayrollDateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	// The default is all employees whom the caller may see.
-	Employees *v1.RefList          `protobuf:"bytes,3,opt,name=employees,proto3" json:"employees,omitempty"`
-	Where     *PayrollStagingWhere `protobuf:"bytes,4,opt,name=where,proto3" json:"where,omitempty"`
-	// Payroll or Both. Accrual balances are not staged in either case.
+	Employees *v1.RefList `protobuf:"bytes,3,opt,name=employees,proto3" json:"employees,omitempty"`
+	// Selects employees by their pay rules, in addition to employees.
+	Where *PayrollStagingWhere `protobuf:"bytes,4,opt,name=where,proto3" json:"where,omitempty"`
+	// Payroll or Both, in any case. Accrual balances are not staged in either case. The default
+	// is Payroll.
 	ExportType string `protobuf:"bytes,5,opt,name=export_type,json=exportType,proto3" json:"export_type,omitempty"`
-	// "Included in totals", "Excluded in totals" or "Correction only". The default is
-	// "Included in totals".
+	// "Included in totals", "Excluded in totals" or "Correction only", in any case. The default
+	// is "Included in totals".
 	HistoricalCorrections string `protobuf:"bytes,6,opt,name=historical_corrections,json=historicalCorrections,proto3" json:"historical_corrections,omitempty"`
-	// The pay codes to stage, without the pay codes to exclude. The default is all pay
-	// codes.
+	// The pay codes to stage, by id or name. The default is all pay codes.
 	IncludePayCodes []*v1.Ref `protobuf:"bytes,7,rep,name=include_pay_codes,json=includePayCodes,proto3" json:"include_pay_codes,omitempty"`
+	// The pay codes not to stage, by id or name.
 	ExcludePayCodes []*v1.Ref `protobuf:"bytes,8,rep,name=exclude_pay_codes,json=excludePayCodes,proto3" json:"exclude_pay_codes,omitempty"`
-	// Stored with the run without effect: pay codes are staged under their own names.
+	// Has no effect: pay codes are staged under their own names.
 	PayCodeMappingTable *v1.Ref `protobuf:"bytes,9,opt,name=pay_code_mapping_table,json=payCodeMappingTable,proto3" json:"pay_code_mapping_table,omitempty"`
-	// Whether to stage only employees whose employment is terminated on a day of the range.
+	// Whether to stage only employees whose employment is terminated on a day of the range. The
+	// default is false.
 	ProcessTerminatedEmployeesOnly *bool `protobuf:"varint,10,opt,name=process_terminated_employees_only,json=processTerminatedEmployeesOnly,proto3,oneof" json:"process_terminated_employees_only,omitempty"`
 	// Whether days that are not signed off are staged. The default is true.
-	IgnoreSignOff    *bool                  `protobuf:"varint,11,opt,name=ignore_sign_off,json=ignoreSignOff,proto3,oneof" json:"ignore_sign_off,omitempty"`
-	ProcessBasedOn   *PayrollProcessBasedOn `protobuf:"bytes,12,opt,name=process_based_on,json=processBasedOn,proto3" json:"process_based_on,omitempty"`
-	CustomParameter1 string                 `protobuf:"bytes,13,opt,name=custom_parameter1,json=customParameter1,proto3" json:"custom_parameter1,omitempty"`
-	CustomParameter2 string                 `protobuf:"bytes,14,opt,name=custom_parameter2,json=customParameter2,proto3" json:"custom_parameter2,omitempty"`
+	IgnoreSignOff *bool `protobuf:"varint,11,opt,name=ignore_sign_off,json=ignoreSignOff,proto3,oneof" json:"ignore_sign_off,omitempty"`
+	// The rollup of time. It has no effect on the rows.
+	ProcessBasedOn *PayrollProcessBasedOn `protobuf:"bytes,12,opt,name=process_based_on,json=processBasedOn,proto3" json:"process_based_on,omitempty"`
+	// A text of at most 200 characters. Has no effect.
+	CustomParameter1 string `protobuf:"bytes,13,opt,name=custom_parameter1,json=customParameter1,proto3" json:"custom_parameter1,omitempty"`
+	// A text of at most 200 characters. Has no effect.
+	CustomParameter2 string `protobuf:"bytes,14,opt,name=custom_parameter2,json=customParameter2,proto3" json:"custom_parameter2,omitempty"`
 	// Names of custom fields of persons to return with each row, each a text or a ref.
 	CustomFields  []*structpb.Value `protobuf:"bytes,15,rep,name=custom_fields,json=customFields,proto3" json:"custom_fields,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -197,9 +205,11 @@ func (x *PayrollStagingRequest) GetCustomFields() []*structpb.Value {
 // PayrollDateRange is a range of whole days, from the day of the first time to the day of
 // the second. Both are included.
 type PayrollDateRange struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDateTime string                 `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day; its time has no effect.
+	StartDateTime string `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The last day, included; its time has no effect. A run stages at most 366 days.
+	EndDateTime   string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -248,9 +258,12 @@ func (x *PayrollDateRange) GetEndDateTime() string {
 	return ""
 }
 
+// PayrollStagingWhere selects employees by their pay rules.
 type PayrollStagingWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeIn    []*PayrollEmployeeIn   `protobuf:"bytes,1,rep,name=employee_in,json=employeeIn,proto3" json:"employee_in,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Groups of pay rules. An employee of any group is staged. Without groups, the pay rule does
+	// not matter.
+	EmployeeIn    []*PayrollEmployeeIn `protobuf:"bytes,1,rep,name=employee_in,json=employeeIn,proto3" json:"employee_in,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -292,9 +305,11 @@ func (x *PayrollStagingWhere) GetEmployeeIn() []*PayrollEmployeeIn {
 	return nil
 }
 
+// PayrollEmployeeIn is a group of pay rules.
 type PayrollEmployeeIn struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PayGroup      *PayrollGroup          `protobuf:"bytes,1,opt,name=pay_group,json=payGroup,proto3" json:"pay_group,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay rules of the group.
+	PayGroup      *PayrollGroup `protobuf:"bytes,1,opt,name=pay_group,json=payGroup,proto3" json:"pay_group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -338,8 +353,9 @@ func (x *PayrollEmployeeIn) GetPayGroup() *PayrollGroup {
 
 // PayrollGroup selects the employees who have one of its pay rules on the last day.
 type PayrollGroup struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PayRule       []*v1.Ref              `protobuf:"bytes,1,rep,name=pay_rule,json=payRule,proto3" json:"pay_rule,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay rules; the qualifier is the name.
+	PayRule       []*v1.Ref `protobuf:"bytes,1,rep,name=pay_rule,json=payRule,proto3" json:"pay_rule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -381,6 +397,7 @@ func (x *PayrollGroup) GetPayRule() []*v1.Ref {
 	return nil
 }
 
+// PayrollProcessBasedOn is the rollup of time. Rows are always by worked job.
 type PayrollProcessBasedOn struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// PRIMARY, WORKED or POSITION_ASSIGNMENT. Rows name the worked job in any case.
@@ -437,9 +454,10 @@ func (x *PayrollProcessBasedOn) GetFilterBy() string {
 }
 
 type GetPayrollStagingRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	RequestId string                 `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Accepted, without effect.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the run.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Has no effect.
 	ExportType    string `protobuf:"bytes,2,opt,name=export_type,json=exportType,proto3" json:"export_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -489,11 +507,14 @@ func (x *GetPayrollStagingRequest) GetExportType() string {
 	return ""
 }
 
+// PayrollStagingStatus is the progress of a run.
 type PayrollStagingStatus struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	RequestId string                 `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// pending, in_progress, success or failed.
-	Status  string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the run, given by the server.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// pending, in_progress, success or failed. A run that was cancelled has failed.
+	Status string `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
+	// The status in words.
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// The number of seconds after which to ask again; 0 if the run has ended.
 	NextPing      *int32 `protobuf:"varint,4,opt,name=next_ping,json=nextPing,proto3,oneof" json:"next_ping,omitempty"`
@@ -559,10 +580,12 @@ func (x *PayrollStagingStatus) GetNextPing() int32 {
 	return 0
 }
 
+// PayrollStagingDetails are the employees of a run.
 type PayrollStagingDetails struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The positions, in the order of the run, of the employees that could not be staged.
-	ErrorOffsets  []int32                `protobuf:"varint,1,rep,packed,name=error_offsets,json=errorOffsets,proto3" json:"error_offsets,omitempty"`
+	ErrorOffsets []int32 `protobuf:"varint,1,rep,packed,name=error_offsets,json=errorOffsets,proto3" json:"error_offsets,omitempty"`
+	// The employees who were staged, and the employees that could not be staged.
 	Results       *PayrollStagingResults `protobuf:"bytes,2,opt,name=results,proto3" json:"results,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -612,9 +635,12 @@ func (x *PayrollStagingDetails) GetResults() *PayrollStagingResults {
 	return nil
 }
 
+// PayrollStagingResults are the employees of a run by result.
 type PayrollStagingResults struct {
-	state         protoimpl.MessageState   `protogen:"open.v1"`
-	Success       *PayrollStagingEmployees `protobuf:"bytes,1,opt,name=success,proto3" json:"success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees who were staged. Absent if there are none.
+	Success *PayrollStagingEmployees `protobuf:"bytes,1,opt,name=success,proto3" json:"success,omitempty"`
+	// The employees that could not be staged. Absent if there are none.
 	Error         *PayrollStagingEmployees `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -664,12 +690,17 @@ func (x *PayrollStagingResults) GetError() *PayrollStagingEmployees {
 	return nil
 }
 
+// PayrollStagingEmployees are employees with the same result.
 type PayrollStagingEmployees struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	ErrorCode          string                 `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
-	Message            string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	EmployeeIds        []int64                `protobuf:"varint,3,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
-	EmployeeQualifiers []string               `protobuf:"bytes,4,rep,name=employee_qualifiers,json=employeeQualifiers,proto3" json:"employee_qualifiers,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code of the error of the first of the employees. Absent without an error.
+	ErrorCode string `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The error of the first of the employees, in words. Absent without an error.
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// The ids of the employees.
+	EmployeeIds []int64 `protobuf:"varint,3,rep,packed,name=employee_ids,json=employeeIds,proto3" json:"employee_ids,omitempty"`
+	// The person numbers of the employees, in the order of employeeIds.
+	EmployeeQualifiers []string `protobuf:"bytes,4,rep,name=employee_qualifiers,json=employeeQualifiers,proto3" json:"employee_qualifiers,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -790,17 +821,17 @@ var File_rotaloom_timekeeping_v1_payroll_staging_proto protoreflect.FileDescript
 
 const file_rotaloom_timekeeping_v1_payroll_staging_proto_rawDesc = "" +
 	"\n" +
-	"-rotaloom/timekeeping/v1/payroll_staging.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xf6\b\n" +
-	"\x15PayrollStagingRequest\x12!\n" +
-	"\fexecution_id\x18\x01 \x01(\tR\vexecutionId\x12H\n" +
+	"-rotaloom/timekeeping/v1/payroll_staging.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xda\t\n" +
+	"\x15PayrollStagingRequest\x12)\n" +
+	"\fexecution_id\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\vexecutionId\x12P\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2).rotaloom.timekeeping.v1.PayrollDateRangeR\tdateRange\x12_\n" +
+	"date_range\x18\x02 \x01(\v2).rotaloom.timekeeping.v1.PayrollDateRangeB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\x12_\n" +
 	"\temployees\x18\x03 \x01(\v2\x1b.rotaloom.common.v1.RefListB$\xa2\xbb\x18 \n" +
 	"\x1e\b\x90N\x12\tWFP-90002\x18\x9d\x03 \x01J\temployeesR\temployees\x12B\n" +
-	"\x05where\x18\x04 \x01(\v2,.rotaloom.timekeeping.v1.PayrollStagingWhereR\x05where\x12\x1f\n" +
-	"\vexport_type\x18\x05 \x01(\tR\n" +
-	"exportType\x125\n" +
-	"\x16historical_corrections\x18\x06 \x01(\tR\x15historicalCorrections\x12i\n" +
+	"\x05where\x18\x04 \x01(\v2,.rotaloom.timekeeping.v1.PayrollStagingWhereR\x05where\x124\n" +
+	"\vexport_type\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0fb\aPayrollb\x04BothR\n" +
+	"exportType\x12t\n" +
+	"\x16historical_corrections\x18\x06 \x01(\tB=\xa2\xbb\x189b\x12Included in totalsb\x12Excluded in totalsb\x0fCorrection onlyR\x15historicalCorrections\x12i\n" +
 	"\x11include_pay_codes\x18\a \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
 	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\x0fincludePayCodes\x12i\n" +
 	"\x11exclude_pay_codes\x18\b \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
@@ -815,32 +846,32 @@ const file_rotaloom_timekeeping_v1_payroll_staging_proto_rawDesc = "" +
 	"\rcustom_fields\x18\x0f \x03(\v2\x16.google.protobuf.ValueB'\xa2\xbb\x18#\n" +
 	"!\b2\x12\tWFP-90003\x18\x9d\x03 \x01J\rcustom fieldsR\fcustomFieldsB$\n" +
 	"\"_process_terminated_employees_onlyB\x12\n" +
-	"\x10_ignore_sign_off\"n\n" +
-	"\x10PayrollDateRange\x12.\n" +
-	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\"\x88\x01\n" +
+	"\x10_ignore_sign_off\"r\n" +
+	"\x10PayrollDateRange\x120\n" +
+	"\x0fstart_date_time\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\rstartDateTime\x12,\n" +
+	"\rend_date_time\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\vendDateTime\"\x88\x01\n" +
 	"\x13PayrollStagingWhere\x12q\n" +
 	"\vemployee_in\x18\x01 \x03(\v2*.rotaloom.timekeeping.v1.PayrollEmployeeInB$\xa2\xbb\x18 \n" +
 	"\x1e\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\n" +
 	"pay groupsR\n" +
-	"employeeIn\"W\n" +
-	"\x11PayrollEmployeeIn\x12B\n" +
-	"\tpay_group\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.PayrollGroupR\bpayGroup\"h\n" +
-	"\fPayrollGroup\x12X\n" +
-	"\bpay_rule\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB$\xa2\xbb\x18 \n" +
-	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay rulesR\apayRule\"H\n" +
-	"\x15PayrollProcessBasedOn\x12\x12\n" +
-	"\x04type\x18\x01 \x01(\tR\x04type\x12\x1b\n" +
-	"\tfilter_by\x18\x02 \x01(\tR\bfilterBy\"Z\n" +
+	"employeeIn\"_\n" +
+	"\x11PayrollEmployeeIn\x12J\n" +
+	"\tpay_group\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.PayrollGroupB\x06\xa2\xbb\x18\x02h\x01R\bpayGroup\"j\n" +
+	"\fPayrollGroup\x12Z\n" +
+	"\bpay_rule\x18\x01 \x03(\v2\x17.rotaloom.common.v1.RefB&\xa2\xbb\x18\"\n" +
+	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay rulesh\x01R\apayRule\"\x7f\n" +
+	"\x15PayrollProcessBasedOn\x12>\n" +
+	"\x04type\x18\x01 \x01(\tB*\xa2\xbb\x18&b\aPRIMARYb\x06WORKEDb\x13POSITION_ASSIGNMENTR\x04type\x12&\n" +
+	"\tfilter_by\x18\x02 \x01(\tB\t\xa2\xbb\x18\x05b\x03JOBR\bfilterBy\"Z\n" +
 	"\x18GetPayrollStagingRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x1f\n" +
 	"\vexport_type\x18\x02 \x01(\tR\n" +
-	"exportType\"\x97\x01\n" +
+	"exportType\"\xc4\x01\n" +
 	"\x14PayrollStagingStatus\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tR\trequestId\x12\x16\n" +
-	"\x06status\x18\x02 \x01(\tR\x06status\x12\x18\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12C\n" +
+	"\x06status\x18\x02 \x01(\tB+\xa2\xbb\x18'b\apendingb\vin_progressb\asuccessb\x06failedR\x06status\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12 \n" +
 	"\tnext_ping\x18\x04 \x01(\x05H\x00R\bnextPing\x88\x01\x01B\f\n" +
 	"\n" +

@@ -48,10 +48,10 @@ type PayrollStagingServiceClient interface {
 	// Stages payroll. A tenant can have at most three runs in progress. A second request
 	// with the same executionId does not stage again.
 	StagePayroll(ctx context.Context, in *PayrollStagingRequest, opts ...grpc.CallOption) (*PayrollStagingStatus, error)
-	// Retrieves the progress of a run.
+	// Retrieves the progress of a run. Ask again after nextPing seconds until it is 0.
 	GetPayrollStagingStatus(ctx context.Context, in *GetPayrollStagingRequest, opts ...grpc.CallOption) (*PayrollStagingStatus, error)
-	// Retrieves the employees whom a run has staged, and the employees that it could not
-	// stage.
+	// Retrieves the employees whom a run has staged, and the employees that it could not stage.
+	// It leaves out employees whom the caller may not see.
 	GetPayrollStagingDetails(ctx context.Context, in *GetPayrollStagingRequest, opts ...grpc.CallOption) (*PayrollStagingDetails, error)
 	// Cancels a run that has not been exported. Its rows are removed from the ledger, and
 	// later runs stage its days and earnings again. A cancellation is final; a second one
@@ -128,10 +128,10 @@ type PayrollStagingServiceServer interface {
 	// Stages payroll. A tenant can have at most three runs in progress. A second request
 	// with the same executionId does not stage again.
 	StagePayroll(context.Context, *PayrollStagingRequest) (*PayrollStagingStatus, error)
-	// Retrieves the progress of a run.
+	// Retrieves the progress of a run. Ask again after nextPing seconds until it is 0.
 	GetPayrollStagingStatus(context.Context, *GetPayrollStagingRequest) (*PayrollStagingStatus, error)
-	// Retrieves the employees whom a run has staged, and the employees that it could not
-	// stage.
+	// Retrieves the employees whom a run has staged, and the employees that it could not stage.
+	// It leaves out employees whom the caller may not see.
 	GetPayrollStagingDetails(context.Context, *GetPayrollStagingRequest) (*PayrollStagingDetails, error)
 	// Cancels a run that has not been exported. Its rows are removed from the ledger, and
 	// later runs stage its days and earnings again. A cancellation is final; a second one

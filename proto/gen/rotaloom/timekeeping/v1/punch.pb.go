@@ -28,16 +28,21 @@ const (
 )
 
 type ImportPunchesRequest struct {
-	state   protoimpl.MessageState `protogen:"open.v1"`
-	Punches []*Punch               `protobuf:"bytes,1,rep,name=punches,proto3" json:"punches,omitempty"`
-	// Accepted and has no effect. The same applies to the next three properties.
-	FunctionArea              *string          `protobuf:"bytes,2,opt,name=function_area,json=functionArea,proto3,oneof" json:"function_area,omitempty"`
-	OnBehalfOfEmployee        *bool            `protobuf:"varint,3,opt,name=on_behalf_of_employee,json=onBehalfOfEmployee,proto3,oneof" json:"on_behalf_of_employee,omitempty"`
-	ManagerRole               *bool            `protobuf:"varint,4,opt,name=manager_role,json=managerRole,proto3,oneof" json:"manager_role,omitempty"`
-	AccrualValidationRequired *bool            `protobuf:"varint,5,opt,name=accrual_validation_required,json=accrualValidationRequired,proto3,oneof" json:"accrual_validation_required,omitempty"`
-	Options                   *structpb.Struct `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The punches to store, 1 to 1,000.
+	Punches []*Punch `protobuf:"bytes,1,rep,name=punches,proto3" json:"punches,omitempty"`
+	// Has no effect.
+	FunctionArea *string `protobuf:"bytes,2,opt,name=function_area,json=functionArea,proto3,oneof" json:"function_area,omitempty"`
+	// Has no effect.
+	OnBehalfOfEmployee *bool `protobuf:"varint,3,opt,name=on_behalf_of_employee,json=onBehalfOfEmployee,proto3,oneof" json:"on_behalf_of_employee,omitempty"`
+	// Has no effect.
+	ManagerRole *bool `protobuf:"varint,4,opt,name=manager_role,json=managerRole,proto3,oneof" json:"manager_role,omitempty"`
+	// Has no effect.
+	AccrualValidationRequired *bool `protobuf:"varint,5,opt,name=accrual_validation_required,json=accrualValidationRequired,proto3,oneof" json:"accrual_validation_required,omitempty"`
+	// Has no effect.
+	Options       *structpb.Struct `protobuf:"bytes,6,opt,name=options,proto3" json:"options,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportPunchesRequest) Reset() {
@@ -114,7 +119,7 @@ func (x *ImportPunchesRequest) GetOptions() *structpb.Struct {
 
 type ImportPunchesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order of the request.
+	// The results, in the order of the request.
 	Punches       []*ImportedPunch `protobuf:"bytes,1,rep,name=punches,proto3" json:"punches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -159,9 +164,11 @@ func (x *ImportPunchesResponse) GetPunches() []*ImportedPunch {
 
 // ImportedPunch is a punch and, if it was not stored, the reason.
 type ImportedPunch struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PunchForRest  *Punch                 `protobuf:"bytes,1,opt,name=punch_for_rest,json=punchForRest,proto3" json:"punch_for_rest,omitempty"`
-	TkError       *TkError               `protobuf:"bytes,2,opt,name=tk_error,json=tkError,proto3" json:"tk_error,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The stored punch or, if it was not stored, the punch of the request.
+	PunchForRest *Punch `protobuf:"bytes,1,opt,name=punch_for_rest,json=punchForRest,proto3" json:"punch_for_rest,omitempty"`
+	// The reason why the punch was not stored. Absent if it was stored.
+	TkError       *TkError `protobuf:"bytes,2,opt,name=tk_error,json=tkError,proto3" json:"tk_error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -210,10 +217,13 @@ func (x *ImportedPunch) GetTkError() *TkError {
 	return nil
 }
 
+// TkError is the reason why one item of an import failed.
 type TkError struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ErrorCode     string                 `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The code of the error. The page of error codes explains it.
+	ErrorCode string `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
+	// The error in words.
+	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -264,11 +274,13 @@ func (x *TkError) GetMessage() string {
 
 type ApplyReadPunchesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Where *PunchesWhere          `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	// The number of the page, from 0.
+	// The employees and the times.
+	Where *PunchesWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The number of the page, from 0. The default is 0. Not permitted together with after.
 	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	// The number of employees in a page, 1 to 25.
-	Count   *int64            `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	Count *int64 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// Options of the response.
 	Options *PunchReadOptions `protobuf:"bytes,4,opt,name=options,proto3" json:"options,omitempty"`
 	// Pages by cursor, instead of index: "" for the first page, and then the value of
 	// metadata.next in the previous response. The other values of the request stay the same.
@@ -343,9 +355,12 @@ func (x *ApplyReadPunchesRequest) GetAfter() string {
 }
 
 type PunchesWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	DateRange     *PunchTimes            `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, at most 500. Unknown employees and employees whom the caller may not see are
+	// counted in metadata.failedEmployeeCount.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The range of times, at most one hour.
+	DateRange     *PunchTimes `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -396,9 +411,11 @@ func (x *PunchesWhere) GetDateRange() *PunchTimes {
 
 // PunchTimes is a range of local times of each employee. Both are included.
 type PunchTimes struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDateTime string                 `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first time of the range, on the clock of each employee.
+	StartDateTime string `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The last time of the range: 0 to 60 minutes after startDateTime.
+	EndDateTime   string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -449,9 +466,9 @@ func (x *PunchTimes) GetEndDateTime() string {
 
 type PunchReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Returned in the metadata.
+	// A text of the caller, which the metadata of the response repeats.
 	RequestTag string `protobuf:"bytes,1,opt,name=request_tag,json=requestTag,proto3" json:"request_tag,omitempty"`
-	// Accepted and has no effect.
+	// Has no effect.
 	IncludeFullDataSource *bool `protobuf:"varint,2,opt,name=include_full_data_source,json=includeFullDataSource,proto3,oneof" json:"include_full_data_source,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -501,10 +518,13 @@ func (x *PunchReadOptions) GetIncludeFullDataSource() bool {
 	return false
 }
 
+// PunchPage is one page of employees with their punches.
 type PunchPage struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Metadata      *PunchPageMetadata     `protobuf:"bytes,1,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	Data          []*EmployeePunches     `protobuf:"bytes,2,rep,name=data,proto3" json:"data,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The place of the page in the list of employees.
+	Metadata *PunchPageMetadata `protobuf:"bytes,1,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// The employees of the page, in the order of the request, also those without punches.
+	Data          []*EmployeePunches `protobuf:"bytes,2,rep,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -554,14 +574,20 @@ func (x *PunchPage) GetData() []*EmployeePunches {
 }
 
 type PunchPageMetadata struct {
-	state                protoimpl.MessageState `protogen:"open.v1"`
-	Count                *int64                 `protobuf:"varint,1,opt,name=count,proto3,oneof" json:"count,omitempty"`
-	Index                *int64                 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
-	TotalPages           *int64                 `protobuf:"varint,3,opt,name=total_pages,json=totalPages,proto3,oneof" json:"total_pages,omitempty"`
-	PunchesOnCurrentPage *int64                 `protobuf:"varint,4,opt,name=punches_on_current_page,json=punchesOnCurrentPage,proto3,oneof" json:"punches_on_current_page,omitempty"`
-	FailedEmployeeCount  *int64                 `protobuf:"varint,5,opt,name=failed_employee_count,json=failedEmployeeCount,proto3,oneof" json:"failed_employee_count,omitempty"`
-	RequestTag           string                 `protobuf:"bytes,6,opt,name=request_tag,json=requestTag,proto3" json:"request_tag,omitempty"`
-	// With "after" only: its value for the next page; absent on the last page.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of employees in a page, from the request.
+	Count *int64 `protobuf:"varint,1,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// The number of the page, from 0. Absent if the request has after.
+	Index *int64 `protobuf:"varint,2,opt,name=index,proto3,oneof" json:"index,omitempty"`
+	// The number of pages.
+	TotalPages *int64 `protobuf:"varint,3,opt,name=total_pages,json=totalPages,proto3,oneof" json:"total_pages,omitempty"`
+	// The number of punches in the page.
+	PunchesOnCurrentPage *int64 `protobuf:"varint,4,opt,name=punches_on_current_page,json=punchesOnCurrentPage,proto3,oneof" json:"punches_on_current_page,omitempty"`
+	// The number of employees in the request that are unknown or hidden from the caller.
+	FailedEmployeeCount *int64 `protobuf:"varint,5,opt,name=failed_employee_count,json=failedEmployeeCount,proto3,oneof" json:"failed_employee_count,omitempty"`
+	// The requestTag of the request.
+	RequestTag string `protobuf:"bytes,6,opt,name=request_tag,json=requestTag,proto3" json:"request_tag,omitempty"`
+	// If the request has after: its value for the next page. Absent on the last page.
 	Next          string `protobuf:"bytes,7,opt,name=next,proto3" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -647,9 +673,11 @@ func (x *PunchPageMetadata) GetNext() string {
 }
 
 type EmployeePunches struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employee      *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	Punches       []*Punch               `protobuf:"bytes,2,rep,name=punches,proto3" json:"punches,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The punches in the range, ascending. Empty if there are none.
+	Punches       []*Punch `protobuf:"bytes,2,rep,name=punches,proto3" json:"punches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -698,50 +726,71 @@ func (x *EmployeePunches) GetPunches() []*Punch {
 	return nil
 }
 
+// Punch is a registration of a time clock, or a punch that a user entered.
 type Punch struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Id       *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. Required to change or remove a punch of a timecard; ignored in
+	// imports.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee; the qualifier is the person number. Required in imports. In changes of a
+	// timecard, it may be absent or the employee of the timecard.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	// The time that the clock showed at the place of the punch. If a clock change repeats
 	// this time, the first of both is used, unless instant is given. The method checks the
 	// format, so that only this punch of an import fails.
 	PunchDtm string `protobuf:"bytes,3,opt,name=punch_dtm,json=punchDtm,proto3" json:"punch_dtm,omitempty"`
-	// Read only, as are the next two properties.
-	RoundedPunchDtm  string `protobuf:"bytes,4,opt,name=rounded_punch_dtm,json=roundedPunchDtm,proto3" json:"rounded_punch_dtm,omitempty"`
+	// Only in responses of timecards: the time after rounding by the pay rule, on the same clock
+	// as punchDtm.
+	RoundedPunchDtm string `protobuf:"bytes,4,opt,name=rounded_punch_dtm,json=roundedPunchDtm,proto3" json:"rounded_punch_dtm,omitempty"`
+	// Only in responses: the same as punchDtm.
 	OriginalPunchDtm string `protobuf:"bytes,5,opt,name=original_punch_dtm,json=originalPunchDtm,proto3" json:"original_punch_dtm,omitempty"`
-	UpdatedOnDtm     string `protobuf:"bytes,6,opt,name=updated_on_dtm,json=updatedOnDtm,proto3" json:"updated_on_dtm,omitempty"`
-	EnteredOnDtm     string `protobuf:"bytes,7,opt,name=entered_on_dtm,json=enteredOnDtm,proto3" json:"entered_on_dtm,omitempty"`
+	// Only in responses: the time of the last change, on the same clock as punchDtm.
+	UpdatedOnDtm string `protobuf:"bytes,6,opt,name=updated_on_dtm,json=updatedOnDtm,proto3" json:"updated_on_dtm,omitempty"`
+	// The time of the entry, on the same clock as punchDtm. The default is the time when the
+	// server stored the punch.
+	EnteredOnDtm string `protobuf:"bytes,7,opt,name=entered_on_dtm,json=enteredOnDtm,proto3" json:"entered_on_dtm,omitempty"`
 	// The time zone of the place of the punch; the qualifier is an IANA name. The default
 	// is the employee's time zone.
 	TimeZone *v1.Ref `protobuf:"bytes,8,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
 	// The job from this punch on, by its path. The default is the primary job.
 	OrgJob *v1.Ref `protobuf:"bytes,9,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
 	// The work rule from this punch on. Worked time is booked under its pay code.
-	WorkRule *v1.Ref        `protobuf:"bytes,10,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	WorkRule *v1.Ref `protobuf:"bytes,10,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	// The job and the work rule from this punch on. orgJob and workRule of the punch have
+	// precedence.
 	Transfer *PunchTransfer `protobuf:"bytes,11,opt,name=transfer,proto3" json:"transfer,omitempty"`
-	// 1 (In Punch) or 2 (Out Punch). By default, the pairing decides by all punches of the
-	// employee and the schedule.
+	// 1 (In Punch) or 2 (Out Punch), by id or qualifier. By default, the pairing decides by all
+	// punches of the employee and the schedule.
 	TypeOverride *v1.Ref `protobuf:"bytes,12,opt,name=type_override,json=typeOverride,proto3" json:"type_override,omitempty"`
-	// Whether the shift has no automatic break deduction. The reference product uses
-	// different names for it in timecards and imports; if it is true, responses have both.
-	CancelDeduct   *bool `protobuf:"varint,13,opt,name=cancel_deduct,json=cancelDeduct,proto3,oneof" json:"cancel_deduct,omitempty"`
+	// Whether breaks are not deducted from the shift of this punch automatically. The default is
+	// false. If it is true, responses also have isCancelDeduct.
+	CancelDeduct *bool `protobuf:"varint,13,opt,name=cancel_deduct,json=cancelDeduct,proto3,oneof" json:"cancel_deduct,omitempty"`
+	// The same as cancelDeduct, for clients of imports.
 	IsCancelDeduct *bool `protobuf:"varint,24,opt,name=is_cancel_deduct,json=isCancelDeduct,proto3,oneof" json:"is_cancel_deduct,omitempty"`
-	// Stored and has no effect. The same applies to the next properties.
-	BreakRule     *v1.Ref            `protobuf:"bytes,14,opt,name=break_rule,json=breakRule,proto3" json:"break_rule,omitempty"`
-	DeductRule    *v1.Ref            `protobuf:"bytes,15,opt,name=deduct_rule,json=deductRule,proto3" json:"deduct_rule,omitempty"`
+	// Stored and returned, without an effect.
+	BreakRule *v1.Ref `protobuf:"bytes,14,opt,name=break_rule,json=breakRule,proto3" json:"break_rule,omitempty"`
+	// Stored and returned, without an effect.
+	DeductRule *v1.Ref `protobuf:"bytes,15,opt,name=deduct_rule,json=deductRule,proto3" json:"deduct_rule,omitempty"`
+	// Comments, stored and returned as sent, without an effect.
 	CommentsNotes []*structpb.Struct `protobuf:"bytes,16,rep,name=comments_notes,json=commentsNotes,proto3" json:"comments_notes,omitempty"`
-	GeoLocation   *structpb.Struct   `protobuf:"bytes,17,opt,name=geo_location,json=geoLocation,proto3" json:"geo_location,omitempty"`
-	Position      *v1.Ref            `protobuf:"bytes,18,opt,name=position,proto3" json:"position,omitempty"`
-	// The time of the punch in UTC, RFC 3339. It has precedence over punchDtm.
+	// The place of the punch, stored and returned as sent, without an effect.
+	GeoLocation *structpb.Struct `protobuf:"bytes,17,opt,name=geo_location,json=geoLocation,proto3" json:"geo_location,omitempty"`
+	// Stored and returned, without an effect.
+	Position *v1.Ref `protobuf:"bytes,18,opt,name=position,proto3" json:"position,omitempty"`
+	// The time of the punch as RFC 3339; responses have it in UTC. It has precedence over
+	// punchDtm.
 	Instant string `protobuf:"bytes,19,opt,name=instant,proto3" json:"instant,omitempty"`
-	// Read only, as are the next properties.
-	IsPhantom   *bool `protobuf:"varint,20,opt,name=is_phantom,json=isPhantom,proto3,oneof" json:"is_phantom,omitempty"`
+	// Always absent; ignored in requests.
+	IsPhantom *bool `protobuf:"varint,20,opt,name=is_phantom,json=isPhantom,proto3,oneof" json:"is_phantom,omitempty"`
+	// Only in responses of timecards: whether the shift of the punch is scheduled.
 	IsScheduled *bool `protobuf:"varint,21,opt,name=is_scheduled,json=isScheduled,proto3,oneof" json:"is_scheduled,omitempty"`
-	Editable    *bool `protobuf:"varint,22,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
+	// Always absent; ignored in requests.
+	Editable *bool `protobuf:"varint,22,opt,name=editable,proto3,oneof" json:"editable,omitempty"`
+	// Only in responses: whether commentsNotes has an entry.
 	HasComments *bool `protobuf:"varint,23,opt,name=has_comments,json=hasComments,proto3,oneof" json:"has_comments,omitempty"`
-	// The change of the punch after the timecard of its day was signed off: ADDED, UPDATED
-	// or REMOVED. The totals of the day stay as they were signed off; the difference is a
-	// historical correction.
+	// Only in responses: the change of the punch after the timecard of its day was signed off.
+	// Absent without such a change. The totals of the day stay as they were signed off; the
+	// difference is a historical correction.
 	SignOffChange string `protobuf:"bytes,25,opt,name=sign_off_change,json=signOffChange,proto3" json:"sign_off_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -956,14 +1005,19 @@ func (x *Punch) GetSignOffChange() string {
 // and workRule of the punch have precedence.
 type PunchTransfer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Job path, work rule and more, separated by semicolons.
-	TransferString string  `protobuf:"bytes,1,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
-	OrgJob         *v1.Ref `protobuf:"bytes,2,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	WorkRule       *v1.Ref `protobuf:"bytes,3,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
-	OrgJobId       *int64  `protobuf:"varint,4,opt,name=org_job_id,json=orgJobId,proto3,oneof" json:"org_job_id,omitempty"`
-	WorkRuleId     *int64  `protobuf:"varint,5,opt,name=work_rule_id,json=workRuleId,proto3,oneof" json:"work_rule_id,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The path of the job, and the name of the work rule, separated by a semicolon:
+	// "Acme/Shop/Cook;Night". Both can be empty; further parts have no effect.
+	TransferString string `protobuf:"bytes,1,opt,name=transfer_string,json=transferString,proto3" json:"transfer_string,omitempty"`
+	// The job, by id or path. It has precedence over orgJobId and transferString.
+	OrgJob *v1.Ref `protobuf:"bytes,2,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// The work rule, by id or name. It has precedence over workRuleId and transferString.
+	WorkRule *v1.Ref `protobuf:"bytes,3,opt,name=work_rule,json=workRule,proto3" json:"work_rule,omitempty"`
+	// The id of the job. It has precedence over transferString.
+	OrgJobId *int64 `protobuf:"varint,4,opt,name=org_job_id,json=orgJobId,proto3,oneof" json:"org_job_id,omitempty"`
+	// The id of the work rule. It has precedence over transferString.
+	WorkRuleId    *int64 `protobuf:"varint,5,opt,name=work_rule_id,json=workRuleId,proto3,oneof" json:"work_rule_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PunchTransfer) Reset() {
@@ -1035,10 +1089,10 @@ var File_rotaloom_timekeeping_v1_punch_proto protoreflect.FileDescriptor
 
 const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\n" +
-	"#rotaloom/timekeeping/v1/punch.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xd3\x03\n" +
-	"\x14ImportPunchesRequest\x12\\\n" +
-	"\apunches\x18\x01 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchB\"\xa2\xbb\x18\x1e\n" +
-	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\apunchesR\apunches\x12(\n" +
+	"#rotaloom/timekeeping/v1/punch.proto\x12\x17rotaloom.timekeeping.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"\xd5\x03\n" +
+	"\x14ImportPunchesRequest\x12^\n" +
+	"\apunches\x18\x01 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchB$\xa2\xbb\x18 \n" +
+	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\apunchesh\x01R\apunches\x12(\n" +
 	"\rfunction_area\x18\x02 \x01(\tH\x00R\ffunctionArea\x88\x01\x01\x126\n" +
 	"\x15on_behalf_of_employee\x18\x03 \x01(\bH\x01R\x12onBehalfOfEmployee\x88\x01\x01\x12&\n" +
 	"\fmanager_role\x18\x04 \x01(\bH\x02R\vmanagerRole\x88\x01\x01\x12C\n" +
@@ -1056,9 +1110,9 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\aTkError\x12\x1d\n" +
 	"\n" +
 	"error_code\x18\x01 \x01(\tR\terrorCode\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"\xce\x02\n" +
-	"\x17ApplyReadPunchesRequest\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.PunchesWhereR\x05where\x125\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"\xd6\x02\n" +
+	"\x17ApplyReadPunchesRequest\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.PunchesWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x125\n" +
 	"\x05index\x18\x02 \x01(\x03B\x1a\xa2\xbb\x18\x16*\x14\t\x00\x00\x00\x00\x00\x00\x00\x00\x1a\tWRL-20702H\x00R\x05index\x88\x01\x01\x12A\n" +
 	"\x05count\x18\x03 \x01(\x03B&\xa2\xbb\x18\"* \t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00\x009@\x1a\n" +
 	"WTK-1249218\x01H\x01R\x05count\x88\x01\x01\x12C\n" +
@@ -1066,17 +1120,17 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\x05after\x18\x05 \x01(\tH\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_indexB\b\n" +
 	"\x06_countB\b\n" +
-	"\x06_after\"\xb4\x01\n" +
-	"\fPunchesWhere\x12`\n" +
-	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB%\xa2\xbb\x18!\n" +
+	"\x06_after\"\xbe\x01\n" +
+	"\fPunchesWhere\x12b\n" +
+	"\temployees\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB'\xa2\xbb\x18#\n" +
 	"\x1f\b\xf4\x03\x12\n" +
-	"WTK-145051\x18\x9d\x03 \x01J\temployeesR\temployees\x12B\n" +
+	"WTK-145051\x18\x9d\x03 \x01J\temployeesh\x01R\temployees\x12J\n" +
 	"\n" +
-	"date_range\x18\x02 \x01(\v2#.rotaloom.timekeeping.v1.PunchTimesR\tdateRange\"h\n" +
+	"date_range\x18\x02 \x01(\v2#.rotaloom.timekeeping.v1.PunchTimesB\x06\xa2\xbb\x18\x02h\x01R\tdateRange\"l\n" +
 	"\n" +
-	"PunchTimes\x12.\n" +
-	"\x0fstart_date_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
-	"\rend_date_time\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\vendDateTime\"\x8e\x01\n" +
+	"PunchTimes\x120\n" +
+	"\x0fstart_date_time\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\rstartDateTime\x12,\n" +
+	"\rend_date_time\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x02h\x01R\vendDateTime\"\x8e\x01\n" +
 	"\x10PunchReadOptions\x12\x1f\n" +
 	"\vrequest_tag\x18\x01 \x01(\tR\n" +
 	"requestTag\x12<\n" +
@@ -1102,7 +1156,7 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\x16_failed_employee_count\"\x80\x01\n" +
 	"\x0fEmployeePunches\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x128\n" +
-	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xdc\n" +
+	"\apunches\x18\x02 \x03(\v2\x1e.rotaloom.timekeeping.v1.PunchR\apunches\"\xfb\n" +
 	"\n" +
 	"\x05Punch\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
@@ -1133,8 +1187,8 @@ const file_rotaloom_timekeeping_v1_punch_proto_rawDesc = "" +
 	"\fis_scheduled\x18\x15 \x01(\bH\x04R\visScheduled\x88\x01\x01\x121\n" +
 	"\beditable\x18\x16 \x01(\bB\x10\xa2\xbb\x18\f\"\n" +
 	"isEditableH\x05R\beditable\x88\x01\x01\x12&\n" +
-	"\fhas_comments\x18\x17 \x01(\bH\x06R\vhasComments\x88\x01\x01\x12&\n" +
-	"\x0fsign_off_change\x18\x19 \x01(\tR\rsignOffChange:=\xa2\xbb\x189\"\n" +
+	"\fhas_comments\x18\x17 \x01(\bH\x06R\vhasComments\x88\x01\x01\x12E\n" +
+	"\x0fsign_off_change\x18\x19 \x01(\tB\x1d\xa2\xbb\x18\x19b\x05ADDEDb\aUPDATEDb\aREMOVEDR\rsignOffChange:=\xa2\xbb\x189\"\n" +
 	"dataSource\"\n" +
 	"editByType\"\n" +
 	"updateTime\"\x13userEnteredPositionB\x05\n" +

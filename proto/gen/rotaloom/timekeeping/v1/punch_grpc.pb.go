@@ -34,8 +34,8 @@ type PunchServiceClient interface {
 	// Stores punches. Each item succeeds or fails separately; the errors of an item are
 	// beside it in the response. A punch that is already stored is not stored again.
 	ImportPunches(ctx context.Context, in *ImportPunchesRequest, opts ...grpc.CallOption) (*ImportPunchesResponse, error)
-	// Retrieves, in pages, the punches that employees made within a period of at most one
-	// hour.
+	// Retrieves, in pages, the punches that employees made within a period of at most one hour. A
+	// page has all punches of up to 25 employees.
 	ApplyReadPunches(ctx context.Context, in *ApplyReadPunchesRequest, opts ...grpc.CallOption) (*PunchPage, error)
 }
 
@@ -76,8 +76,8 @@ type PunchServiceServer interface {
 	// Stores punches. Each item succeeds or fails separately; the errors of an item are
 	// beside it in the response. A punch that is already stored is not stored again.
 	ImportPunches(context.Context, *ImportPunchesRequest) (*ImportPunchesResponse, error)
-	// Retrieves, in pages, the punches that employees made within a period of at most one
-	// hour.
+	// Retrieves, in pages, the punches that employees made within a period of at most one hour. A
+	// page has all punches of up to 25 employees.
 	ApplyReadPunches(context.Context, *ApplyReadPunchesRequest) (*PunchPage, error)
 	mustEmbedUnimplementedPunchServiceServer()
 }

@@ -29,8 +29,9 @@ const (
 )
 
 type GetRequestSubtypeRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the request subtype.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -118,9 +119,10 @@ func (x *FindRequestSubtypeRequest) GetName() string {
 }
 
 type UpdateRequestSubtypeRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Id             int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	RequestSubtype *RequestSubtype        `protobuf:"bytes,2,opt,name=request_subtype,json=requestSubtype,proto3" json:"request_subtype,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the request subtype.
+	Id             int64           `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	RequestSubtype *RequestSubtype `protobuf:"bytes,2,opt,name=request_subtype,json=requestSubtype,proto3" json:"request_subtype,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -171,7 +173,8 @@ func (x *UpdateRequestSubtypeRequest) GetRequestSubtype() *RequestSubtype {
 
 type DeleteRequestSubtypeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the request subtype.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the subtype must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -223,8 +226,9 @@ func (x *DeleteRequestSubtypeRequest) GetVersion() int64 {
 }
 
 type MultiReadRequestSubtypesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *RequestSubtypeWhere   `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The request types whose subtypes are returned. The default is all.
+	Where         *RequestSubtypeWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -266,9 +270,11 @@ func (x *MultiReadRequestSubtypesRequest) GetWhere() *RequestSubtypeWhere {
 	return nil
 }
 
+// RequestSubtypeWhere selects request subtypes by their types.
 type RequestSubtypeWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	RequestTypes  *RequestTypeRefs       `protobuf:"bytes,1,opt,name=request_types,json=requestTypes,proto3" json:"request_types,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The request types, by ids or by names.
+	RequestTypes  *RequestTypeRefs `protobuf:"bytes,1,opt,name=request_types,json=requestTypes,proto3" json:"request_types,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -313,8 +319,9 @@ func (x *RequestSubtypeWhere) GetRequestTypes() *RequestTypeRefs {
 // RequestTypeRefs names request types in exactly one of its lists.
 type RequestTypeRefs struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Ids   []int64                `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
-	// Names or symbolic ids, in any case.
+	// The ids of request types, 1 to 8.
+	Ids []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	// Names or symbolic ids of request types, in any case.
 	Qualifiers    []string `protobuf:"bytes,2,rep,name=qualifiers,proto3" json:"qualifiers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -366,17 +373,25 @@ func (x *RequestTypeRefs) GetQualifiers() []string {
 
 // RequestSubtype has exactly one subtype, in the property of its kind.
 type RequestSubtype struct {
-	state                      protoimpl.MessageState             `protogen:"open.v1"`
-	TimeOffRequest             *TimeOffRequestSubtype             `protobuf:"bytes,1,opt,name=time_off_request,json=timeOffRequest,proto3" json:"time_off_request,omitempty"`
-	AvailabilityRequest        *AvailabilityRequestSubtype        `protobuf:"bytes,2,opt,name=availability_request,json=availabilityRequest,proto3" json:"availability_request,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A subtype of requests for time off.
+	TimeOffRequest *TimeOffRequestSubtype `protobuf:"bytes,1,opt,name=time_off_request,json=timeOffRequest,proto3" json:"time_off_request,omitempty"`
+	// A subtype of requests to change the availability.
+	AvailabilityRequest *AvailabilityRequestSubtype `protobuf:"bytes,2,opt,name=availability_request,json=availabilityRequest,proto3" json:"availability_request,omitempty"`
+	// A subtype of requests to change the availability pattern.
 	AvailabilityPatternRequest *AvailabilityPatternRequestSubtype `protobuf:"bytes,3,opt,name=availability_pattern_request,json=availabilityPatternRequest,proto3" json:"availability_pattern_request,omitempty"`
-	CoverRequest               *CoverRequestSubtype               `protobuf:"bytes,4,opt,name=cover_request,json=coverRequest,proto3" json:"cover_request,omitempty"`
-	SwapRequest                *SwapRequestSubtype                `protobuf:"bytes,5,opt,name=swap_request,json=swapRequest,proto3" json:"swap_request,omitempty"`
-	OpenShiftRequest           *OpenShiftRequestSubtype           `protobuf:"bytes,6,opt,name=open_shift_request,json=openShiftRequest,proto3" json:"open_shift_request,omitempty"`
-	SelfScheduleRequest        *SelfScheduleRequestSubtype        `protobuf:"bytes,7,opt,name=self_schedule_request,json=selfScheduleRequest,proto3" json:"self_schedule_request,omitempty"`
-	LeaveOfAbsenceRequest      *LeaveOfAbsenceRequestSubtype      `protobuf:"bytes,8,opt,name=leave_of_absence_request,json=leaveOfAbsenceRequest,proto3" json:"leave_of_absence_request,omitempty"`
-	unknownFields              protoimpl.UnknownFields
-	sizeCache                  protoimpl.SizeCache
+	// A subtype of requests to give a shift to another employee.
+	CoverRequest *CoverRequestSubtype `protobuf:"bytes,4,opt,name=cover_request,json=coverRequest,proto3" json:"cover_request,omitempty"`
+	// A subtype of requests to swap shifts.
+	SwapRequest *SwapRequestSubtype `protobuf:"bytes,5,opt,name=swap_request,json=swapRequest,proto3" json:"swap_request,omitempty"`
+	// A subtype of requests for an open shift.
+	OpenShiftRequest *OpenShiftRequestSubtype `protobuf:"bytes,6,opt,name=open_shift_request,json=openShiftRequest,proto3" json:"open_shift_request,omitempty"`
+	// A subtype of self-scheduling requests.
+	SelfScheduleRequest *SelfScheduleRequestSubtype `protobuf:"bytes,7,opt,name=self_schedule_request,json=selfScheduleRequest,proto3" json:"self_schedule_request,omitempty"`
+	// A subtype of requests for a leave of absence.
+	LeaveOfAbsenceRequest *LeaveOfAbsenceRequestSubtype `protobuf:"bytes,8,opt,name=leave_of_absence_request,json=leaveOfAbsenceRequest,proto3" json:"leave_of_absence_request,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *RequestSubtype) Reset() {
@@ -467,17 +482,25 @@ func (x *RequestSubtype) GetLeaveOfAbsenceRequest() *LeaveOfAbsenceRequestSubtyp
 
 // RequestSubtypeLists has the subtypes of each kind, by name.
 type RequestSubtypeLists struct {
-	state                       protoimpl.MessageState               `protogen:"open.v1"`
-	TimeOffRequests             []*TimeOffRequestSubtype             `protobuf:"bytes,1,rep,name=time_off_requests,json=timeOffRequests,proto3" json:"time_off_requests,omitempty"`
-	AvailabilityRequests        []*AvailabilityRequestSubtype        `protobuf:"bytes,2,rep,name=availability_requests,json=availabilityRequests,proto3" json:"availability_requests,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The subtypes of requests for time off.
+	TimeOffRequests []*TimeOffRequestSubtype `protobuf:"bytes,1,rep,name=time_off_requests,json=timeOffRequests,proto3" json:"time_off_requests,omitempty"`
+	// The subtypes of requests to change the availability.
+	AvailabilityRequests []*AvailabilityRequestSubtype `protobuf:"bytes,2,rep,name=availability_requests,json=availabilityRequests,proto3" json:"availability_requests,omitempty"`
+	// The subtypes of requests to change the availability pattern.
 	AvailabilityPatternRequests []*AvailabilityPatternRequestSubtype `protobuf:"bytes,3,rep,name=availability_pattern_requests,json=availabilityPatternRequests,proto3" json:"availability_pattern_requests,omitempty"`
-	CoverRequests               []*CoverRequestSubtype               `protobuf:"bytes,4,rep,name=cover_requests,json=coverRequests,proto3" json:"cover_requests,omitempty"`
-	SwapRequests                []*SwapRequestSubtype                `protobuf:"bytes,5,rep,name=swap_requests,json=swapRequests,proto3" json:"swap_requests,omitempty"`
-	OpenShiftRequests           []*OpenShiftRequestSubtype           `protobuf:"bytes,6,rep,name=open_shift_requests,json=openShiftRequests,proto3" json:"open_shift_requests,omitempty"`
-	SelfScheduleRequests        []*SelfScheduleRequestSubtype        `protobuf:"bytes,7,rep,name=self_schedule_requests,json=selfScheduleRequests,proto3" json:"self_schedule_requests,omitempty"`
-	LeaveOfAbsenceRequests      []*LeaveOfAbsenceRequestSubtype      `protobuf:"bytes,8,rep,name=leave_of_absence_requests,json=leaveOfAbsenceRequests,proto3" json:"leave_of_absence_requests,omitempty"`
-	unknownFields               protoimpl.UnknownFields
-	sizeCache                   protoimpl.SizeCache
+	// The subtypes of requests to give a shift to another employee.
+	CoverRequests []*CoverRequestSubtype `protobuf:"bytes,4,rep,name=cover_requests,json=coverRequests,proto3" json:"cover_requests,omitempty"`
+	// The subtypes of requests to swap shifts.
+	SwapRequests []*SwapRequestSubtype `protobuf:"bytes,5,rep,name=swap_requests,json=swapRequests,proto3" json:"swap_requests,omitempty"`
+	// The subtypes of requests for an open shift.
+	OpenShiftRequests []*OpenShiftRequestSubtype `protobuf:"bytes,6,rep,name=open_shift_requests,json=openShiftRequests,proto3" json:"open_shift_requests,omitempty"`
+	// The subtypes of self-scheduling requests.
+	SelfScheduleRequests []*SelfScheduleRequestSubtype `protobuf:"bytes,7,rep,name=self_schedule_requests,json=selfScheduleRequests,proto3" json:"self_schedule_requests,omitempty"`
+	// The subtypes of requests for a leave of absence.
+	LeaveOfAbsenceRequests []*LeaveOfAbsenceRequestSubtype `protobuf:"bytes,8,rep,name=leave_of_absence_requests,json=leaveOfAbsenceRequests,proto3" json:"leave_of_absence_requests,omitempty"`
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *RequestSubtypeLists) Reset() {
@@ -568,10 +591,13 @@ func (x *RequestSubtypeLists) GetLeaveOfAbsenceRequests() []*LeaveOfAbsenceReque
 
 // RequestType is a kind of request.
 type RequestType struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	SymbolicId    string                 `protobuf:"bytes,3,opt,name=symbolic_id,json=symbolicId,proto3" json:"symbolic_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, 1 to 8.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The symbolic id.
+	SymbolicId    string `protobuf:"bytes,3,opt,name=symbolic_id,json=symbolicId,proto3" json:"symbolic_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -630,9 +656,13 @@ func (x *RequestType) GetSymbolicId() string {
 // RequestSubtypeTranslation is a name and a description in a language.
 type RequestSubtypeTranslation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// A BCP 47 tag: "de", "fr-CA".
-	Language      string `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The language as a BCP 47 tag: "de", "fr-CA". A subtype has one translation for each
+	// language.
+	Language string `protobuf:"bytes,1,opt,name=language,proto3" json:"language,omitempty"`
+	// The name in the language. Required.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description in the language, at most 1,000 characters. Without it, the description of
+	// the subtype is shown.
 	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -753,13 +783,14 @@ func (x *StoredRequestSubtype) GetSubtype() *RequestSubtype {
 // RequestDuration is a duration. Responses have all of its properties.
 type RequestDuration struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// At least 0.
+	// The number of seconds, 0 to 86,400. The default is 0.
 	Seconds *int64 `protobuf:"varint,1,opt,name=seconds,proto3,oneof" json:"seconds,omitempty"`
-	// If given, the values must agree with seconds: 0, false, and whether seconds is 0.
-	// Parts of a second and negative durations are not possible.
-	Nano          *int32 `protobuf:"varint,2,opt,name=nano,proto3,oneof" json:"nano,omitempty"`
-	Negative      *bool  `protobuf:"varint,3,opt,name=negative,proto3,oneof" json:"negative,omitempty"`
-	Zero          *bool  `protobuf:"varint,4,opt,name=zero,proto3,oneof" json:"zero,omitempty"`
+	// In requests: 0, or absent. Parts of a second are not possible.
+	Nano *int32 `protobuf:"varint,2,opt,name=nano,proto3,oneof" json:"nano,omitempty"`
+	// In requests: false, or absent. Negative durations are not possible.
+	Negative *bool `protobuf:"varint,3,opt,name=negative,proto3,oneof" json:"negative,omitempty"`
+	// Whether seconds is 0. In requests, it may be absent.
+	Zero          *bool `protobuf:"varint,4,opt,name=zero,proto3,oneof" json:"zero,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -825,73 +856,120 @@ func (x *RequestDuration) GetZero() bool {
 // TimeOffRequestSubtype has the settings of requests for time off.
 type TimeOffRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// A symbol for displays, which requests for time off return in requestSubType.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Whether requests of employees are approved when they are submitted. The default is false.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations              []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	DefaultPayCode            *v1.Ref                      `protobuf:"bytes,30,opt,name=default_pay_code,json=defaultPayCode,proto3" json:"default_pay_code,omitempty"`
-	PayCodeFilterSet          *v1.Ref                      `protobuf:"bytes,31,opt,name=pay_code_filter_set,json=payCodeFilterSet,proto3" json:"pay_code_filter_set,omitempty"`
-	ManagersAvailablePayCodes *v1.Ref                      `protobuf:"bytes,32,opt,name=managers_available_pay_codes,json=managersAvailablePayCodes,proto3" json:"managers_available_pay_codes,omitempty"`
-	// HH:MM: the start of periods in hours that have no start time.
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// The pay code of periods that name none, by id or name. It may be created later.
+	DefaultPayCode *v1.Ref `protobuf:"bytes,30,opt,name=default_pay_code,json=defaultPayCode,proto3" json:"default_pay_code,omitempty"`
+	// Stored and returned, without an effect.
+	PayCodeFilterSet *v1.Ref `protobuf:"bytes,31,opt,name=pay_code_filter_set,json=payCodeFilterSet,proto3" json:"pay_code_filter_set,omitempty"`
+	// Stored and returned, without an effect.
+	ManagersAvailablePayCodes *v1.Ref `protobuf:"bytes,32,opt,name=managers_available_pay_codes,json=managersAvailablePayCodes,proto3" json:"managers_available_pay_codes,omitempty"`
+	// HH:MM, on the clock of the employee: the start of periods in hours that have no start time.
 	DefaultStartTime string `protobuf:"bytes,33,opt,name=default_start_time,json=defaultStartTime,proto3" json:"default_start_time,omitempty"`
 	// FULL_DAY, HALF_DAY or HOURS: the amounts that are offered for the days of a period.
 	// The first one is the default of a period without an amount; HOURS stands for
 	// fixedValueHours.
 	DefaultSymbolicAmounts []*v1.Ref `protobuf:"bytes,34,rep,name=default_symbolic_amounts,json=defaultSymbolicAmounts,proto3" json:"default_symbolic_amounts,omitempty"`
-	DefaultSymbolicSource  *v1.Ref   `protobuf:"bytes,35,opt,name=default_symbolic_source,json=defaultSymbolicSource,proto3" json:"default_symbolic_source,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	DefaultSymbolicSource *v1.Ref `protobuf:"bytes,35,opt,name=default_symbolic_source,json=defaultSymbolicSource,proto3" json:"default_symbolic_source,omitempty"`
 	// The amount per day of a period without an amount, if defaultSymbolicAmounts is empty.
 	// At most one day.
-	FixedValueHours                           *RequestDuration `protobuf:"bytes,67,opt,name=fixed_value_hours,json=fixedValueHours,proto3" json:"fixed_value_hours,omitempty"`
-	UnavailableAmount                         *RequestDuration `protobuf:"bytes,68,opt,name=unavailable_amount,json=unavailableAmount,proto3" json:"unavailable_amount,omitempty"`
-	EmployeeNotification                      *v1.Ref          `protobuf:"bytes,38,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
-	EmployeePendingNotification               *v1.Ref          `protobuf:"bytes,39,opt,name=employee_pending_notification,json=employeePendingNotification,proto3" json:"employee_pending_notification,omitempty"`
-	EmployeeSubmissionNotification            *v1.Ref          `protobuf:"bytes,40,opt,name=employee_submission_notification,json=employeeSubmissionNotification,proto3" json:"employee_submission_notification,omitempty"`
-	ColleaguesNotification                    *v1.Ref          `protobuf:"bytes,41,opt,name=colleagues_notification,json=colleaguesNotification,proto3" json:"colleagues_notification,omitempty"`
-	HolidayAndUnscheduledDayRequestSetting    *v1.Ref          `protobuf:"bytes,42,opt,name=holiday_and_unscheduled_day_request_setting,json=holidayAndUnscheduledDayRequestSetting,proto3" json:"holiday_and_unscheduled_day_request_setting,omitempty"`
-	RequestCancellation                       *v1.Ref          `protobuf:"bytes,43,opt,name=request_cancellation,json=requestCancellation,proto3" json:"request_cancellation,omitempty"`
-	RequestSubtypeTransition                  *v1.Ref          `protobuf:"bytes,44,opt,name=request_subtype_transition,json=requestSubtypeTransition,proto3" json:"request_subtype_transition,omitempty"`
-	CustomDurationLabel                       string           `protobuf:"bytes,45,opt,name=custom_duration_label,json=customDurationLabel,proto3" json:"custom_duration_label,omitempty"`
-	LocalizedCustomDurationLabel              string           `protobuf:"bytes,46,opt,name=localized_custom_duration_label,json=localizedCustomDurationLabel,proto3" json:"localized_custom_duration_label,omitempty"`
-	CustomPayCodeLabel                        string           `protobuf:"bytes,47,opt,name=custom_pay_code_label,json=customPayCodeLabel,proto3" json:"custom_pay_code_label,omitempty"`
-	LocalizedCustomPayCodeLabel               string           `protobuf:"bytes,48,opt,name=localized_custom_pay_code_label,json=localizedCustomPayCodeLabel,proto3" json:"localized_custom_pay_code_label,omitempty"`
-	AddApprovedRequestToOutlookCalendar       *bool            `protobuf:"varint,49,opt,name=add_approved_request_to_outlook_calendar,json=addApprovedRequestToOutlookCalendar,proto3,oneof" json:"add_approved_request_to_outlook_calendar,omitempty"`
-	AllowRequestEditingForManager             *bool            `protobuf:"varint,50,opt,name=allow_request_editing_for_manager,json=allowRequestEditingForManager,proto3,oneof" json:"allow_request_editing_for_manager,omitempty"`
-	AutomaticApprovalForCancellation          *bool            `protobuf:"varint,51,opt,name=automatic_approval_for_cancellation,json=automaticApprovalForCancellation,proto3,oneof" json:"automatic_approval_for_cancellation,omitempty"`
-	AutomaticBreakPlacement                   *bool            `protobuf:"varint,52,opt,name=automatic_break_placement,json=automaticBreakPlacement,proto3,oneof" json:"automatic_break_placement,omitempty"`
-	AutomaticallyCreateOpenShift              *bool            `protobuf:"varint,53,opt,name=automatically_create_open_shift,json=automaticallyCreateOpenShift,proto3,oneof" json:"automatically_create_open_shift,omitempty"`
-	ControlOpenShiftCreationAtApproval        *bool            `protobuf:"varint,54,opt,name=control_open_shift_creation_at_approval,json=controlOpenShiftCreationAtApproval,proto3,oneof" json:"control_open_shift_creation_at_approval,omitempty"`
-	DisplayAccruals                           *bool            `protobuf:"varint,55,opt,name=display_accruals,json=displayAccruals,proto3,oneof" json:"display_accruals,omitempty"`
-	DisplayAddAnotherButtonForAdditionalDates *bool            `protobuf:"varint,56,opt,name=display_add_another_button_for_additional_dates,json=displayAddAnotherButtonForAdditionalDates,proto3,oneof" json:"display_add_another_button_for_additional_dates,omitempty"`
-	DisplayAdditionalPayCodes                 *bool            `protobuf:"varint,57,opt,name=display_additional_pay_codes,json=displayAdditionalPayCodes,proto3,oneof" json:"display_additional_pay_codes,omitempty"`
-	DisplayRequestSummary                     *bool            `protobuf:"varint,58,opt,name=display_request_summary,json=displayRequestSummary,proto3,oneof" json:"display_request_summary,omitempty"`
-	DurationBeforePayCodePanelOrder           *bool            `protobuf:"varint,59,opt,name=duration_before_pay_code_panel_order,json=durationBeforePayCodePanelOrder,proto3,oneof" json:"duration_before_pay_code_panel_order,omitempty"`
-	EnableDurationSelectionInTile             *bool            `protobuf:"varint,60,opt,name=enable_duration_selection_in_tile,json=enableDurationSelectionInTile,proto3,oneof" json:"enable_duration_selection_in_tile,omitempty"`
-	EnterHoursAsStartTimePlusDuration         *bool            `protobuf:"varint,61,opt,name=enter_hours_as_start_time_plus_duration,json=enterHoursAsStartTimePlusDuration,proto3,oneof" json:"enter_hours_as_start_time_plus_duration,omitempty"`
-	OverrideShiftsOnAllDaysExceptHolidays     *bool            `protobuf:"varint,62,opt,name=override_shifts_on_all_days_except_holidays,json=overrideShiftsOnAllDaysExceptHolidays,proto3,oneof" json:"override_shifts_on_all_days_except_holidays,omitempty"`
-	OverrideShiftsOnHolidays                  *bool            `protobuf:"varint,63,opt,name=override_shifts_on_holidays,json=overrideShiftsOnHolidays,proto3,oneof" json:"override_shifts_on_holidays,omitempty"`
-	RestoreScheduleOnlyIfOpenShiftAvailable   *bool            `protobuf:"varint,64,opt,name=restore_schedule_only_if_open_shift_available,json=restoreScheduleOnlyIfOpenShiftAvailable,proto3,oneof" json:"restore_schedule_only_if_open_shift_available,omitempty"`
-	VerifyAtEmployeeSubmission                *bool            `protobuf:"varint,65,opt,name=verify_at_employee_submission,json=verifyAtEmployeeSubmission,proto3,oneof" json:"verify_at_employee_submission,omitempty"`
-	VerifyAtManagerSubmission                 *bool            `protobuf:"varint,66,opt,name=verify_at_manager_submission,json=verifyAtManagerSubmission,proto3,oneof" json:"verify_at_manager_submission,omitempty"`
+	FixedValueHours *RequestDuration `protobuf:"bytes,67,opt,name=fixed_value_hours,json=fixedValueHours,proto3" json:"fixed_value_hours,omitempty"`
+	// At most one day. Stored and returned, without an effect.
+	UnavailableAmount *RequestDuration `protobuf:"bytes,68,opt,name=unavailable_amount,json=unavailableAmount,proto3" json:"unavailable_amount,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeNotification *v1.Ref `protobuf:"bytes,38,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeePendingNotification *v1.Ref `protobuf:"bytes,39,opt,name=employee_pending_notification,json=employeePendingNotification,proto3" json:"employee_pending_notification,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeSubmissionNotification *v1.Ref `protobuf:"bytes,40,opt,name=employee_submission_notification,json=employeeSubmissionNotification,proto3" json:"employee_submission_notification,omitempty"`
+	// Stored and returned, without an effect.
+	ColleaguesNotification *v1.Ref `protobuf:"bytes,41,opt,name=colleagues_notification,json=colleaguesNotification,proto3" json:"colleagues_notification,omitempty"`
+	// Stored and returned, without an effect.
+	HolidayAndUnscheduledDayRequestSetting *v1.Ref `protobuf:"bytes,42,opt,name=holiday_and_unscheduled_day_request_setting,json=holidayAndUnscheduledDayRequestSetting,proto3" json:"holiday_and_unscheduled_day_request_setting,omitempty"`
+	// Stored and returned, without an effect.
+	RequestCancellation *v1.Ref `protobuf:"bytes,43,opt,name=request_cancellation,json=requestCancellation,proto3" json:"request_cancellation,omitempty"`
+	// Stored and returned, without an effect.
+	RequestSubtypeTransition *v1.Ref `protobuf:"bytes,44,opt,name=request_subtype_transition,json=requestSubtypeTransition,proto3" json:"request_subtype_transition,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	CustomDurationLabel string `protobuf:"bytes,45,opt,name=custom_duration_label,json=customDurationLabel,proto3" json:"custom_duration_label,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	LocalizedCustomDurationLabel string `protobuf:"bytes,46,opt,name=localized_custom_duration_label,json=localizedCustomDurationLabel,proto3" json:"localized_custom_duration_label,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	CustomPayCodeLabel string `protobuf:"bytes,47,opt,name=custom_pay_code_label,json=customPayCodeLabel,proto3" json:"custom_pay_code_label,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	LocalizedCustomPayCodeLabel string `protobuf:"bytes,48,opt,name=localized_custom_pay_code_label,json=localizedCustomPayCodeLabel,proto3" json:"localized_custom_pay_code_label,omitempty"`
+	// Stored and returned, without an effect.
+	AddApprovedRequestToOutlookCalendar *bool `protobuf:"varint,49,opt,name=add_approved_request_to_outlook_calendar,json=addApprovedRequestToOutlookCalendar,proto3,oneof" json:"add_approved_request_to_outlook_calendar,omitempty"`
+	// Whether managers may replace requests. The default is true.
+	AllowRequestEditingForManager *bool `protobuf:"varint,50,opt,name=allow_request_editing_for_manager,json=allowRequestEditingForManager,proto3,oneof" json:"allow_request_editing_for_manager,omitempty"`
+	// Whether employees cancel approved requests without a decision of a manager. The default is
+	// false.
+	AutomaticApprovalForCancellation *bool `protobuf:"varint,51,opt,name=automatic_approval_for_cancellation,json=automaticApprovalForCancellation,proto3,oneof" json:"automatic_approval_for_cancellation,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticBreakPlacement *bool `protobuf:"varint,52,opt,name=automatic_break_placement,json=automaticBreakPlacement,proto3,oneof" json:"automatic_break_placement,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticallyCreateOpenShift *bool `protobuf:"varint,53,opt,name=automatically_create_open_shift,json=automaticallyCreateOpenShift,proto3,oneof" json:"automatically_create_open_shift,omitempty"`
+	// Stored and returned, without an effect.
+	ControlOpenShiftCreationAtApproval *bool `protobuf:"varint,54,opt,name=control_open_shift_creation_at_approval,json=controlOpenShiftCreationAtApproval,proto3,oneof" json:"control_open_shift_creation_at_approval,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	DisplayAccruals *bool `protobuf:"varint,55,opt,name=display_accruals,json=displayAccruals,proto3,oneof" json:"display_accruals,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	DisplayAddAnotherButtonForAdditionalDates *bool `protobuf:"varint,56,opt,name=display_add_another_button_for_additional_dates,json=displayAddAnotherButtonForAdditionalDates,proto3,oneof" json:"display_add_another_button_for_additional_dates,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	DisplayAdditionalPayCodes *bool `protobuf:"varint,57,opt,name=display_additional_pay_codes,json=displayAdditionalPayCodes,proto3,oneof" json:"display_additional_pay_codes,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	DisplayRequestSummary *bool `protobuf:"varint,58,opt,name=display_request_summary,json=displayRequestSummary,proto3,oneof" json:"display_request_summary,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	DurationBeforePayCodePanelOrder *bool `protobuf:"varint,59,opt,name=duration_before_pay_code_panel_order,json=durationBeforePayCodePanelOrder,proto3,oneof" json:"duration_before_pay_code_panel_order,omitempty"`
+	// Stored and returned, without an effect.
+	EnableDurationSelectionInTile *bool `protobuf:"varint,60,opt,name=enable_duration_selection_in_tile,json=enableDurationSelectionInTile,proto3,oneof" json:"enable_duration_selection_in_tile,omitempty"`
+	// For displays: stored, and returned here and in the list of the subtypes of time off.
+	EnterHoursAsStartTimePlusDuration *bool `protobuf:"varint,61,opt,name=enter_hours_as_start_time_plus_duration,json=enterHoursAsStartTimePlusDuration,proto3,oneof" json:"enter_hours_as_start_time_plus_duration,omitempty"`
+	// Stored and returned, without an effect.
+	OverrideShiftsOnAllDaysExceptHolidays *bool `protobuf:"varint,62,opt,name=override_shifts_on_all_days_except_holidays,json=overrideShiftsOnAllDaysExceptHolidays,proto3,oneof" json:"override_shifts_on_all_days_except_holidays,omitempty"`
+	// Stored and returned, without an effect.
+	OverrideShiftsOnHolidays *bool `protobuf:"varint,63,opt,name=override_shifts_on_holidays,json=overrideShiftsOnHolidays,proto3,oneof" json:"override_shifts_on_holidays,omitempty"`
+	// Stored and returned, without an effect.
+	RestoreScheduleOnlyIfOpenShiftAvailable *bool `protobuf:"varint,64,opt,name=restore_schedule_only_if_open_shift_available,json=restoreScheduleOnlyIfOpenShiftAvailable,proto3,oneof" json:"restore_schedule_only_if_open_shift_available,omitempty"`
+	// Stored and returned, without an effect.
+	VerifyAtEmployeeSubmission *bool `protobuf:"varint,65,opt,name=verify_at_employee_submission,json=verifyAtEmployeeSubmission,proto3,oneof" json:"verify_at_employee_submission,omitempty"`
+	// Stored and returned, without an effect.
+	VerifyAtManagerSubmission *bool `protobuf:"varint,66,opt,name=verify_at_manager_submission,json=verifyAtManagerSubmission,proto3,oneof" json:"verify_at_manager_submission,omitempty"`
 	// Whether requests can be approved although the balance does not cover them. The
 	// default is false.
 	AllowDebt *bool `protobuf:"varint,69,opt,name=allow_debt,json=allowDebt,proto3,oneof" json:"allow_debt,omitempty"`
@@ -1328,33 +1406,48 @@ func (x *TimeOffRequestSubtype) GetChargeHolidays() bool {
 // an employee.
 type AvailabilityRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// Stored and returned, without an effect.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// Stored and returned, without an effect.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations                      []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	AvailabilityTypes                 []*v1.Ref                    `protobuf:"bytes,30,rep,name=availability_types,json=availabilityTypes,proto3" json:"availability_types,omitempty"`
-	EmployeeNotification              *v1.Ref                      `protobuf:"bytes,31,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
-	UnassignShiftOnUnavailableSegment *v1.Ref                      `protobuf:"bytes,32,opt,name=unassign_shift_on_unavailable_segment,json=unassignShiftOnUnavailableSegment,proto3" json:"unassign_shift_on_unavailable_segment,omitempty"`
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// Stored and returned, without an effect.
+	AvailabilityTypes []*v1.Ref `protobuf:"bytes,30,rep,name=availability_types,json=availabilityTypes,proto3" json:"availability_types,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeNotification *v1.Ref `protobuf:"bytes,31,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
+	// Stored and returned, without an effect.
+	UnassignShiftOnUnavailableSegment *v1.Ref `protobuf:"bytes,32,opt,name=unassign_shift_on_unavailable_segment,json=unassignShiftOnUnavailableSegment,proto3" json:"unassign_shift_on_unavailable_segment,omitempty"`
 	unknownFields                     protoimpl.UnknownFields
 	sizeCache                         protoimpl.SizeCache
 }
@@ -1533,38 +1626,58 @@ func (x *AvailabilityRequestSubtype) GetUnassignShiftOnUnavailableSegment() *v1.
 // availability pattern of an employee.
 type AvailabilityPatternRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// Stored and returned, without an effect.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// Stored and returned, without an effect.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations            []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	AvailabilityTypes       []*v1.Ref                    `protobuf:"bytes,30,rep,name=availability_types,json=availabilityTypes,proto3" json:"availability_types,omitempty"`
-	DefaultAvailabilityType *v1.Ref                      `protobuf:"bytes,31,opt,name=default_availability_type,json=defaultAvailabilityType,proto3" json:"default_availability_type,omitempty"`
-	DayOfWeekStart          *v1.Ref                      `protobuf:"bytes,32,opt,name=day_of_week_start,json=dayOfWeekStart,proto3" json:"day_of_week_start,omitempty"`
-	DefaultTimePeriod       *v1.Ref                      `protobuf:"bytes,33,opt,name=default_time_period,json=defaultTimePeriod,proto3" json:"default_time_period,omitempty"`
-	// The number of units of defaultTimePeriod, 0 to 1000.
-	DefaultDuration      *int32  `protobuf:"varint,38,opt,name=default_duration,json=defaultDuration,proto3,oneof" json:"default_duration,omitempty"`
-	NonEditableDuration  *bool   `protobuf:"varint,35,opt,name=non_editable_duration,json=nonEditableDuration,proto3,oneof" json:"non_editable_duration,omitempty"`
-	RequestPurpose       *v1.Ref `protobuf:"bytes,36,opt,name=request_purpose,json=requestPurpose,proto3" json:"request_purpose,omitempty"`
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// Stored and returned, without an effect.
+	AvailabilityTypes []*v1.Ref `protobuf:"bytes,30,rep,name=availability_types,json=availabilityTypes,proto3" json:"availability_types,omitempty"`
+	// Stored and returned, without an effect.
+	DefaultAvailabilityType *v1.Ref `protobuf:"bytes,31,opt,name=default_availability_type,json=defaultAvailabilityType,proto3" json:"default_availability_type,omitempty"`
+	// Stored and returned, without an effect.
+	DayOfWeekStart *v1.Ref `protobuf:"bytes,32,opt,name=day_of_week_start,json=dayOfWeekStart,proto3" json:"day_of_week_start,omitempty"`
+	// Stored and returned, without an effect.
+	DefaultTimePeriod *v1.Ref `protobuf:"bytes,33,opt,name=default_time_period,json=defaultTimePeriod,proto3" json:"default_time_period,omitempty"`
+	// The number of units of defaultTimePeriod, 0 to 1000. Stored and returned, without an
+	// effect.
+	DefaultDuration *int32 `protobuf:"varint,38,opt,name=default_duration,json=defaultDuration,proto3,oneof" json:"default_duration,omitempty"`
+	// Stored and returned, without an effect.
+	NonEditableDuration *bool `protobuf:"varint,35,opt,name=non_editable_duration,json=nonEditableDuration,proto3,oneof" json:"non_editable_duration,omitempty"`
+	// Stored and returned, without an effect.
+	RequestPurpose *v1.Ref `protobuf:"bytes,36,opt,name=request_purpose,json=requestPurpose,proto3" json:"request_purpose,omitempty"`
+	// Stored and returned, without an effect.
 	EmployeeNotification *v1.Ref `protobuf:"bytes,37,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
 	unknownFields        protoimpl.UnknownFields
 	sizeCache            protoimpl.SizeCache
@@ -1778,41 +1891,60 @@ func (x *AvailabilityPatternRequestSubtype) GetEmployeeNotification() *v1.Ref {
 // CoverRequestSubtype has the settings of requests to give a shift to another employee.
 type CoverRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// Stored and returned, without an effect.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// Stored and returned, without an effect.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations                  []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	AllowCoverIfDifferentManagers *bool                        `protobuf:"varint,30,opt,name=allow_cover_if_different_managers,json=allowCoverIfDifferentManagers,proto3,oneof" json:"allow_cover_if_different_managers,omitempty"`
-	AllowCoverWithUnpostedShifts  *bool                        `protobuf:"varint,31,opt,name=allow_cover_with_unposted_shifts,json=allowCoverWithUnpostedShifts,proto3,oneof" json:"allow_cover_with_unposted_shifts,omitempty"`
-	EmployeeFilterAndSort         *v1.Ref                      `protobuf:"bytes,32,opt,name=employee_filter_and_sort,json=employeeFilterAndSort,proto3" json:"employee_filter_and_sort,omitempty"`
-	RecipientsOfRequestOffer      *v1.Ref                      `protobuf:"bytes,33,opt,name=recipients_of_request_offer,json=recipientsOfRequestOffer,proto3" json:"recipients_of_request_offer,omitempty"`
-	// Minutes.
-	MarketShiftExpirationBeforeShiftStart *int32  `protobuf:"varint,34,opt,name=market_shift_expiration_before_shift_start,json=marketShiftExpirationBeforeShiftStart,proto3,oneof" json:"market_shift_expiration_before_shift_start,omitempty"`
-	ShowOtherEmployeesInShiftMarket       *bool   `protobuf:"varint,35,opt,name=show_other_employees_in_shift_market,json=showOtherEmployeesInShiftMarket,proto3,oneof" json:"show_other_employees_in_shift_market,omitempty"`
-	EmployeeInitiatorNotification         *v1.Ref `protobuf:"bytes,36,opt,name=employee_initiator_notification,json=employeeInitiatorNotification,proto3" json:"employee_initiator_notification,omitempty"`
-	EmployeeRecipientNotification         *v1.Ref `protobuf:"bytes,37,opt,name=employee_recipient_notification,json=employeeRecipientNotification,proto3" json:"employee_recipient_notification,omitempty"`
-	unknownFields                         protoimpl.UnknownFields
-	sizeCache                             protoimpl.SizeCache
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// Stored and returned, without an effect.
+	AllowCoverIfDifferentManagers *bool `protobuf:"varint,30,opt,name=allow_cover_if_different_managers,json=allowCoverIfDifferentManagers,proto3,oneof" json:"allow_cover_if_different_managers,omitempty"`
+	// Stored and returned, without an effect.
+	AllowCoverWithUnpostedShifts *bool `protobuf:"varint,31,opt,name=allow_cover_with_unposted_shifts,json=allowCoverWithUnpostedShifts,proto3,oneof" json:"allow_cover_with_unposted_shifts,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeFilterAndSort *v1.Ref `protobuf:"bytes,32,opt,name=employee_filter_and_sort,json=employeeFilterAndSort,proto3" json:"employee_filter_and_sort,omitempty"`
+	// Stored and returned, without an effect.
+	RecipientsOfRequestOffer *v1.Ref `protobuf:"bytes,33,opt,name=recipients_of_request_offer,json=recipientsOfRequestOffer,proto3" json:"recipients_of_request_offer,omitempty"`
+	// Minutes. Stored and returned, without an effect.
+	MarketShiftExpirationBeforeShiftStart *int32 `protobuf:"varint,34,opt,name=market_shift_expiration_before_shift_start,json=marketShiftExpirationBeforeShiftStart,proto3,oneof" json:"market_shift_expiration_before_shift_start,omitempty"`
+	// Stored and returned, without an effect.
+	ShowOtherEmployeesInShiftMarket *bool `protobuf:"varint,35,opt,name=show_other_employees_in_shift_market,json=showOtherEmployeesInShiftMarket,proto3,oneof" json:"show_other_employees_in_shift_market,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeInitiatorNotification *v1.Ref `protobuf:"bytes,36,opt,name=employee_initiator_notification,json=employeeInitiatorNotification,proto3" json:"employee_initiator_notification,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeRecipientNotification *v1.Ref `protobuf:"bytes,37,opt,name=employee_recipient_notification,json=employeeRecipientNotification,proto3" json:"employee_recipient_notification,omitempty"`
+	unknownFields                 protoimpl.UnknownFields
+	sizeCache                     protoimpl.SizeCache
 }
 
 func (x *CoverRequestSubtype) Reset() {
@@ -2023,41 +2155,62 @@ func (x *CoverRequestSubtype) GetEmployeeRecipientNotification() *v1.Ref {
 // SwapRequestSubtype has the settings of requests to swap shifts.
 type SwapRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// Stored and returned, without an effect.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// Stored and returned, without an effect.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations                                    []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	AllowSwapIfDifferentManagers                    *bool                        `protobuf:"varint,30,opt,name=allow_swap_if_different_managers,json=allowSwapIfDifferentManagers,proto3,oneof" json:"allow_swap_if_different_managers,omitempty"`
-	AllowSwapWithUnpostedShifts                     *bool                        `protobuf:"varint,31,opt,name=allow_swap_with_unposted_shifts,json=allowSwapWithUnpostedShifts,proto3,oneof" json:"allow_swap_with_unposted_shifts,omitempty"`
-	ApplyEmployeeVisibilityPeriodHyperfindFiltering *bool                        `protobuf:"varint,32,opt,name=apply_employee_visibility_period_hyperfind_filtering,json=applyEmployeeVisibilityPeriodHyperfindFiltering,proto3,oneof" json:"apply_employee_visibility_period_hyperfind_filtering,omitempty"`
-	EnableRecommendations                           *bool                        `protobuf:"varint,33,opt,name=enable_recommendations,json=enableRecommendations,proto3,oneof" json:"enable_recommendations,omitempty"`
-	RecommendationsSettings                         *v1.Ref                      `protobuf:"bytes,34,opt,name=recommendations_settings,json=recommendationsSettings,proto3" json:"recommendations_settings,omitempty"`
-	EmployeeInitiatorNotification                   *v1.Ref                      `protobuf:"bytes,35,opt,name=employee_initiator_notification,json=employeeInitiatorNotification,proto3" json:"employee_initiator_notification,omitempty"`
-	EmployeeRecipientNotification                   *v1.Ref                      `protobuf:"bytes,36,opt,name=employee_recipient_notification,json=employeeRecipientNotification,proto3" json:"employee_recipient_notification,omitempty"`
-	EmployeeInitiatorScheduleTag                    *v1.Ref                      `protobuf:"bytes,37,opt,name=employee_initiator_schedule_tag,json=employeeInitiatorScheduleTag,proto3" json:"employee_initiator_schedule_tag,omitempty"`
-	EmployeeRecipientScheduleTag                    *v1.Ref                      `protobuf:"bytes,38,opt,name=employee_recipient_schedule_tag,json=employeeRecipientScheduleTag,proto3" json:"employee_recipient_schedule_tag,omitempty"`
-	unknownFields                                   protoimpl.UnknownFields
-	sizeCache                                       protoimpl.SizeCache
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// Stored and returned, without an effect.
+	AllowSwapIfDifferentManagers *bool `protobuf:"varint,30,opt,name=allow_swap_if_different_managers,json=allowSwapIfDifferentManagers,proto3,oneof" json:"allow_swap_if_different_managers,omitempty"`
+	// Stored and returned, without an effect.
+	AllowSwapWithUnpostedShifts *bool `protobuf:"varint,31,opt,name=allow_swap_with_unposted_shifts,json=allowSwapWithUnpostedShifts,proto3,oneof" json:"allow_swap_with_unposted_shifts,omitempty"`
+	// Stored and returned, without an effect.
+	ApplyEmployeeVisibilityPeriodHyperfindFiltering *bool `protobuf:"varint,32,opt,name=apply_employee_visibility_period_hyperfind_filtering,json=applyEmployeeVisibilityPeriodHyperfindFiltering,proto3,oneof" json:"apply_employee_visibility_period_hyperfind_filtering,omitempty"`
+	// Stored and returned, without an effect.
+	EnableRecommendations *bool `protobuf:"varint,33,opt,name=enable_recommendations,json=enableRecommendations,proto3,oneof" json:"enable_recommendations,omitempty"`
+	// Stored and returned, without an effect.
+	RecommendationsSettings *v1.Ref `protobuf:"bytes,34,opt,name=recommendations_settings,json=recommendationsSettings,proto3" json:"recommendations_settings,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeInitiatorNotification *v1.Ref `protobuf:"bytes,35,opt,name=employee_initiator_notification,json=employeeInitiatorNotification,proto3" json:"employee_initiator_notification,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeRecipientNotification *v1.Ref `protobuf:"bytes,36,opt,name=employee_recipient_notification,json=employeeRecipientNotification,proto3" json:"employee_recipient_notification,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeInitiatorScheduleTag *v1.Ref `protobuf:"bytes,37,opt,name=employee_initiator_schedule_tag,json=employeeInitiatorScheduleTag,proto3" json:"employee_initiator_schedule_tag,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeRecipientScheduleTag *v1.Ref `protobuf:"bytes,38,opt,name=employee_recipient_schedule_tag,json=employeeRecipientScheduleTag,proto3" json:"employee_recipient_schedule_tag,omitempty"`
+	unknownFields                protoimpl.UnknownFields
+	sizeCache                    protoimpl.SizeCache
 }
 
 func (x *SwapRequestSubtype) Reset() {
@@ -2275,39 +2428,58 @@ func (x *SwapRequestSubtype) GetEmployeeRecipientScheduleTag() *v1.Ref {
 // OpenShiftRequestSubtype has the settings of requests for an open shift.
 type OpenShiftRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// Stored and returned, without an effect.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// Stored and returned, without an effect.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations                               []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	EmployeeNotification                       *v1.Ref                      `protobuf:"bytes,30,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
-	EmployeeSort                               *v1.Ref                      `protobuf:"bytes,31,opt,name=employee_sort,json=employeeSort,proto3" json:"employee_sort,omitempty"`
-	IncludeMarketShifts                        *bool                        `protobuf:"varint,32,opt,name=include_market_shifts,json=includeMarketShifts,proto3,oneof" json:"include_market_shifts,omitempty"`
-	LocationFiltering                          *v1.Ref                      `protobuf:"bytes,33,opt,name=location_filtering,json=locationFiltering,proto3" json:"location_filtering,omitempty"`
-	MarketShiftFilter                          *v1.Ref                      `protobuf:"bytes,34,opt,name=market_shift_filter,json=marketShiftFilter,proto3" json:"market_shift_filter,omitempty"`
-	RestrictJobTransferSetToSchedulingContexts []*v1.Ref                    `protobuf:"bytes,35,rep,name=restrict_job_transfer_set_to_scheduling_contexts,json=restrictJobTransferSetToSchedulingContexts,proto3" json:"restrict_job_transfer_set_to_scheduling_contexts,omitempty"`
-	ShowOtherEmployees                         *bool                        `protobuf:"varint,36,opt,name=show_other_employees,json=showOtherEmployees,proto3,oneof" json:"show_other_employees,omitempty"`
-	unknownFields                              protoimpl.UnknownFields
-	sizeCache                                  protoimpl.SizeCache
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeNotification *v1.Ref `protobuf:"bytes,30,opt,name=employee_notification,json=employeeNotification,proto3" json:"employee_notification,omitempty"`
+	// Stored and returned, without an effect.
+	EmployeeSort *v1.Ref `protobuf:"bytes,31,opt,name=employee_sort,json=employeeSort,proto3" json:"employee_sort,omitempty"`
+	// Stored and returned, without an effect.
+	IncludeMarketShifts *bool `protobuf:"varint,32,opt,name=include_market_shifts,json=includeMarketShifts,proto3,oneof" json:"include_market_shifts,omitempty"`
+	// Stored and returned, without an effect.
+	LocationFiltering *v1.Ref `protobuf:"bytes,33,opt,name=location_filtering,json=locationFiltering,proto3" json:"location_filtering,omitempty"`
+	// Stored and returned, without an effect.
+	MarketShiftFilter *v1.Ref `protobuf:"bytes,34,opt,name=market_shift_filter,json=marketShiftFilter,proto3" json:"market_shift_filter,omitempty"`
+	// Stored and returned, without an effect.
+	RestrictJobTransferSetToSchedulingContexts []*v1.Ref `protobuf:"bytes,35,rep,name=restrict_job_transfer_set_to_scheduling_contexts,json=restrictJobTransferSetToSchedulingContexts,proto3" json:"restrict_job_transfer_set_to_scheduling_contexts,omitempty"`
+	// Stored and returned, without an effect.
+	ShowOtherEmployees *bool `protobuf:"varint,36,opt,name=show_other_employees,json=showOtherEmployees,proto3,oneof" json:"show_other_employees,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *OpenShiftRequestSubtype) Reset() {
@@ -2511,42 +2683,62 @@ func (x *OpenShiftRequestSubtype) GetShowOtherEmployees() bool {
 // SelfScheduleRequestSubtype has the settings of self-scheduling requests of employees.
 type SelfScheduleRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// Stored and returned, without an effect.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// Stored and returned, without an effect.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations              []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	SelfScheduleType          *v1.Ref                      `protobuf:"bytes,30,opt,name=self_schedule_type,json=selfScheduleType,proto3" json:"self_schedule_type,omitempty"`
-	AllowUnrestrictedOverlaps *bool                        `protobuf:"varint,31,opt,name=allow_unrestricted_overlaps,json=allowUnrestrictedOverlaps,proto3,oneof" json:"allow_unrestricted_overlaps,omitempty"`
-	OverCoverage              *bool                        `protobuf:"varint,32,opt,name=over_coverage,json=overCoverage,proto3,oneof" json:"over_coverage,omitempty"`
-	// The shortest and the longest shift templates that employees may choose, at most one
-	// day each. The first must not be longer than the second.
-	MinShiftTemplateLength                     *RequestDuration `protobuf:"bytes,38,opt,name=min_shift_template_length,json=minShiftTemplateLength,proto3" json:"min_shift_template_length,omitempty"`
-	MaxShiftTemplateLength                     *RequestDuration `protobuf:"bytes,39,opt,name=max_shift_template_length,json=maxShiftTemplateLength,proto3" json:"max_shift_template_length,omitempty"`
-	LocationFiltering                          *v1.Ref          `protobuf:"bytes,35,opt,name=location_filtering,json=locationFiltering,proto3" json:"location_filtering,omitempty"`
-	RestrictJobTransferSetToSchedulingContexts []*v1.Ref        `protobuf:"bytes,36,rep,name=restrict_job_transfer_set_to_scheduling_contexts,json=restrictJobTransferSetToSchedulingContexts,proto3" json:"restrict_job_transfer_set_to_scheduling_contexts,omitempty"`
-	ShowOtherEmployees                         *bool            `protobuf:"varint,37,opt,name=show_other_employees,json=showOtherEmployees,proto3,oneof" json:"show_other_employees,omitempty"`
-	unknownFields                              protoimpl.UnknownFields
-	sizeCache                                  protoimpl.SizeCache
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// Stored and returned, without an effect.
+	SelfScheduleType *v1.Ref `protobuf:"bytes,30,opt,name=self_schedule_type,json=selfScheduleType,proto3" json:"self_schedule_type,omitempty"`
+	// Stored and returned, without an effect.
+	AllowUnrestrictedOverlaps *bool `protobuf:"varint,31,opt,name=allow_unrestricted_overlaps,json=allowUnrestrictedOverlaps,proto3,oneof" json:"allow_unrestricted_overlaps,omitempty"`
+	// Stored and returned, without an effect.
+	OverCoverage *bool `protobuf:"varint,32,opt,name=over_coverage,json=overCoverage,proto3,oneof" json:"over_coverage,omitempty"`
+	// The shortest shift template that employees may choose, at most one day and not longer than
+	// maxShiftTemplateLength. Stored and returned, without an effect.
+	MinShiftTemplateLength *RequestDuration `protobuf:"bytes,38,opt,name=min_shift_template_length,json=minShiftTemplateLength,proto3" json:"min_shift_template_length,omitempty"`
+	// The longest shift template that employees may choose, at most one day. Stored and returned,
+	// without an effect.
+	MaxShiftTemplateLength *RequestDuration `protobuf:"bytes,39,opt,name=max_shift_template_length,json=maxShiftTemplateLength,proto3" json:"max_shift_template_length,omitempty"`
+	// Stored and returned, without an effect.
+	LocationFiltering *v1.Ref `protobuf:"bytes,35,opt,name=location_filtering,json=locationFiltering,proto3" json:"location_filtering,omitempty"`
+	// Stored and returned, without an effect.
+	RestrictJobTransferSetToSchedulingContexts []*v1.Ref `protobuf:"bytes,36,rep,name=restrict_job_transfer_set_to_scheduling_contexts,json=restrictJobTransferSetToSchedulingContexts,proto3" json:"restrict_job_transfer_set_to_scheduling_contexts,omitempty"`
+	// Stored and returned, without an effect.
+	ShowOtherEmployees *bool `protobuf:"varint,37,opt,name=show_other_employees,json=showOtherEmployees,proto3,oneof" json:"show_other_employees,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *SelfScheduleRequestSubtype) Reset() {
@@ -2757,37 +2949,54 @@ func (x *SelfScheduleRequestSubtype) GetShowOtherEmployees() bool {
 // LeaveOfAbsenceRequestSubtype has the settings of requests for a leave of absence.
 type LeaveOfAbsenceRequestSubtype struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique among all kinds of the tenant in any case.
-	Name        string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description, at most 1,000 characters. localizedDescription has it in the language of
+	// the caller.
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// The name in the language that Accept-Language asks for; ignored in requests.
 	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	// The same as localizedName.
+	// The description in the language that Accept-Language asks for; ignored in requests.
 	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol               string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// Stored and returned, without an effect.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
 	// The kind of the request. Ignored in requests, because the property that holds the
 	// subtype determines it.
-	RequestType                   *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	Priority                      *int32       `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	AutomaticApproval             *bool        `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
-	ApprovalSettings              *v1.Ref      `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
-	ReviewerOverride              *v1.Ref      `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
-	ReminderTemplate              *v1.Ref      `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
-	AutomaticActionTemplate       *v1.Ref      `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
-	ManagerNotification           *v1.Ref      `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
-	MinimumRuleSeverityToValidate *v1.Ref      `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// Stored and returned, without an effect.
+	Priority *int32 `protobuf:"varint,8,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticApproval *bool `protobuf:"varint,9,opt,name=automatic_approval,json=automaticApproval,proto3,oneof" json:"automatic_approval,omitempty"`
+	// Stored and returned, without an effect.
+	ApprovalSettings *v1.Ref `protobuf:"bytes,10,opt,name=approval_settings,json=approvalSettings,proto3" json:"approval_settings,omitempty"`
+	// Stored and returned, without an effect.
+	ReviewerOverride *v1.Ref `protobuf:"bytes,11,opt,name=reviewer_override,json=reviewerOverride,proto3" json:"reviewer_override,omitempty"`
+	// Stored and returned, without an effect.
+	ReminderTemplate *v1.Ref `protobuf:"bytes,12,opt,name=reminder_template,json=reminderTemplate,proto3" json:"reminder_template,omitempty"`
+	// Stored and returned, without an effect.
+	AutomaticActionTemplate *v1.Ref `protobuf:"bytes,13,opt,name=automatic_action_template,json=automaticActionTemplate,proto3" json:"automatic_action_template,omitempty"`
+	// Stored and returned, without an effect.
+	ManagerNotification *v1.Ref `protobuf:"bytes,14,opt,name=manager_notification,json=managerNotification,proto3" json:"manager_notification,omitempty"`
+	// Stored and returned, without an effect.
+	MinimumRuleSeverityToValidate *v1.Ref `protobuf:"bytes,15,opt,name=minimum_rule_severity_to_validate,json=minimumRuleSeverityToValidate,proto3" json:"minimum_rule_severity_to_validate,omitempty"`
 	// The version that was read. A change of another version is refused with 409.
 	Version string `protobuf:"bytes,16,opt,name=version,proto3" json:"version,omitempty"`
 	// Name and description in other languages, one entry for each language.
-	Translations                   []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
-	AnswerEligibilityQuestionsStep *bool                        `protobuf:"varint,30,opt,name=answer_eligibility_questions_step,json=answerEligibilityQuestionsStep,proto3,oneof" json:"answer_eligibility_questions_step,omitempty"`
-	EnterAdditionalInfoStep        *bool                        `protobuf:"varint,31,opt,name=enter_additional_info_step,json=enterAdditionalInfoStep,proto3,oneof" json:"enter_additional_info_step,omitempty"`
-	SpecifyPaidLeaveTypesStep      *bool                        `protobuf:"varint,32,opt,name=specify_paid_leave_types_step,json=specifyPaidLeaveTypesStep,proto3,oneof" json:"specify_paid_leave_types_step,omitempty"`
-	SpecifyTrackingLeaveTypesStep  *bool                        `protobuf:"varint,33,opt,name=specify_tracking_leave_types_step,json=specifyTrackingLeaveTypesStep,proto3,oneof" json:"specify_tracking_leave_types_step,omitempty"`
-	ExternalActions                *v1.Ref                      `protobuf:"bytes,34,opt,name=external_actions,json=externalActions,proto3" json:"external_actions,omitempty"`
-	unknownFields                  protoimpl.UnknownFields
-	sizeCache                      protoimpl.SizeCache
+	Translations []*RequestSubtypeTranslation `protobuf:"bytes,17,rep,name=translations,proto3" json:"translations,omitempty"`
+	// Stored and returned, without an effect.
+	AnswerEligibilityQuestionsStep *bool `protobuf:"varint,30,opt,name=answer_eligibility_questions_step,json=answerEligibilityQuestionsStep,proto3,oneof" json:"answer_eligibility_questions_step,omitempty"`
+	// Stored and returned, without an effect.
+	EnterAdditionalInfoStep *bool `protobuf:"varint,31,opt,name=enter_additional_info_step,json=enterAdditionalInfoStep,proto3,oneof" json:"enter_additional_info_step,omitempty"`
+	// Stored and returned, without an effect.
+	SpecifyPaidLeaveTypesStep *bool `protobuf:"varint,32,opt,name=specify_paid_leave_types_step,json=specifyPaidLeaveTypesStep,proto3,oneof" json:"specify_paid_leave_types_step,omitempty"`
+	// Stored and returned, without an effect.
+	SpecifyTrackingLeaveTypesStep *bool `protobuf:"varint,33,opt,name=specify_tracking_leave_types_step,json=specifyTrackingLeaveTypesStep,proto3,oneof" json:"specify_tracking_leave_types_step,omitempty"`
+	// Stored and returned, without an effect.
+	ExternalActions *v1.Ref `protobuf:"bytes,34,opt,name=external_actions,json=externalActions,proto3" json:"external_actions,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *LeaveOfAbsenceRequestSubtype) Reset() {
@@ -3019,14 +3228,15 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\rswap_requests\x18\x05 \x03(\v2+.rotaloom.timekeeping.v1.SwapRequestSubtypeR\fswapRequests\x12`\n" +
 	"\x13open_shift_requests\x18\x06 \x03(\v20.rotaloom.timekeeping.v1.OpenShiftRequestSubtypeR\x11openShiftRequests\x12i\n" +
 	"\x16self_schedule_requests\x18\a \x03(\v23.rotaloom.timekeeping.v1.SelfScheduleRequestSubtypeR\x14selfScheduleRequests\x12p\n" +
-	"\x19leave_of_absence_requests\x18\b \x03(\v25.rotaloom.timekeeping.v1.LeaveOfAbsenceRequestSubtypeR\x16leaveOfAbsenceRequests\"R\n" +
+	"\x19leave_of_absence_requests\x18\b \x03(\v25.rotaloom.timekeeping.v1.LeaveOfAbsenceRequestSubtypeR\x16leaveOfAbsenceRequests\"\xf2\x02\n" +
 	"\vRequestType\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
-	"\vsymbolic_id\x18\x03 \x01(\tR\n" +
-	"symbolicId\"\x84\x01\n" +
-	"\x19RequestSubtypeTranslation\x12\x1a\n" +
-	"\blanguage\x18\x01 \x01(\tR\blanguage\x12\x12\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x80\x01\n" +
+	"\x04name\x18\x02 \x01(\tBl\xa2\xbb\x18hb\bTime Offb\fAvailabilityb\x14Availability Patternb\x05Coverb\x04Swapb\n" +
+	"Open Shiftb\rSelf Scheduleb\x10Leave of AbsenceR\x04name\x12\xcf\x01\n" +
+	"\vsymbolic_id\x18\x03 \x01(\tB\xad\x01\xa2\xbb\x18\xa8\x01b\x10time_off_requestb\x14availability_requestb\x1cavailability_pattern_requestb\rcover_requestb\fswap_requestb\x12open_shift_requestb\x15self_schedule_requestb\x18leave_of_absence_requestR\n" +
+	"symbolicId\"\x8c\x01\n" +
+	"\x19RequestSubtypeTranslation\x12\"\n" +
+	"\blanguage\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\blanguage\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\"}\n" +
@@ -3043,10 +3253,10 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\b_secondsB\a\n" +
 	"\x05_nanoB\v\n" +
 	"\t_negativeB\a\n" +
-	"\x05_zero\"\x97%\n" +
+	"\x05_zero\"\x9f%\n" +
 	"\x15TimeOffRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
@@ -3127,11 +3337,11 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\x1e_verify_at_employee_submissionB\x1f\n" +
 	"\x1d_verify_at_manager_submissionB\r\n" +
 	"\v_allow_debtB\x12\n" +
-	"\x10_charge_holidaysJ\x04\b$\x10%J\x04\b%\x10&\"\x84\n" +
+	"\x10_charge_holidaysJ\x04\b$\x10%J\x04\b%\x10&\"\x8c\n" +
 	"\n" +
 	"\x1aAvailabilityRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
@@ -3154,10 +3364,10 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"%unassign_shift_on_unavailable_segment\x18  \x01(\v2\x17.rotaloom.common.v1.RefR!unassignShiftOnUnavailableSegmentB\x05\n" +
 	"\x03_idB\v\n" +
 	"\t_priorityB\x15\n" +
-	"\x13_automatic_approval\"\x88\r\n" +
+	"\x13_automatic_approval\"\x90\r\n" +
 	"!AvailabilityPatternRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
@@ -3188,10 +3398,10 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB\x13\n" +
 	"\x11_default_durationB\x18\n" +
-	"\x16_non_editable_durationJ\x04\b\"\x10#\"\xdb\x0e\n" +
+	"\x16_non_editable_durationJ\x04\b\"\x10#\"\xe3\x0e\n" +
 	"\x13CoverRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
@@ -3223,10 +3433,10 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\"_allow_cover_if_different_managersB#\n" +
 	"!_allow_cover_with_unposted_shiftsB-\n" +
 	"+_market_shift_expiration_before_shift_startB'\n" +
-	"%_show_other_employees_in_shift_market\"\xb6\x0f\n" +
+	"%_show_other_employees_in_shift_market\"\xbe\x0f\n" +
 	"\x12SwapRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
@@ -3259,10 +3469,10 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"!_allow_swap_if_different_managersB\"\n" +
 	" _allow_swap_with_unposted_shiftsB7\n" +
 	"5_apply_employee_visibility_period_hyperfind_filteringB\x19\n" +
-	"\x17_enable_recommendations\"\xbf\f\n" +
+	"\x17_enable_recommendations\"\xc7\f\n" +
 	"\x17OpenShiftRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
@@ -3291,10 +3501,10 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\t_priorityB\x15\n" +
 	"\x13_automatic_approvalB\x18\n" +
 	"\x16_include_market_shiftsB\x17\n" +
-	"\x15_show_other_employees\"\xd8\r\n" +
+	"\x15_show_other_employees\"\xe0\r\n" +
 	"\x1aSelfScheduleRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +
@@ -3325,10 +3535,10 @@ const file_rotaloom_timekeeping_v1_request_subtype_proto_rawDesc = "" +
 	"\x13_automatic_approvalB\x1e\n" +
 	"\x1c_allow_unrestricted_overlapsB\x10\n" +
 	"\x0e_over_coverageB\x17\n" +
-	"\x15_show_other_employeesJ\x04\b!\x10\"J\x04\b\"\x10#\"\xfe\v\n" +
+	"\x15_show_other_employeesJ\x04\b!\x10\"J\x04\b\"\x10#\"\x86\f\n" +
 	"\x1cLeaveOfAbsenceRequestSubtype\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x127\n" +
 	"\vdescription\x18\x03 \x01(\tB\x15\xa2\xbb\x18\x112\x0f\b\xe8\a\x12\n" +
 	"WFS-100903R\vdescription\x12%\n" +
 	"\x0elocalized_name\x18\x04 \x01(\tR\rlocalizedName\x123\n" +

@@ -38,18 +38,19 @@ const (
 // RequestSubtypeService manages the request subtypes of a tenant. A new tenant has one
 // subtype of each kind. Texts follow Accept-Language.
 type RequestSubtypeServiceClient interface {
-	// Retrieves one request subtype.
+	// Retrieves one request subtype. An unknown id is 404.
 	GetRequestSubtype(ctx context.Context, in *GetRequestSubtypeRequest, opts ...grpc.CallOption) (*RequestSubtype, error)
-	// Retrieves the request subtype with the given name.
+	// Retrieves the request subtype with the given name. An unknown name is 404.
 	FindRequestSubtype(ctx context.Context, in *FindRequestSubtypeRequest, opts ...grpc.CallOption) (*RequestSubtype, error)
-	// Retrieves the request subtypes of some request types, or all if the request names
-	// none.
+	// Retrieves the request subtypes of some request types, or all if the request names none. The
+	// response has one list for each type.
 	MultiReadRequestSubtypes(ctx context.Context, in *MultiReadRequestSubtypesRequest, opts ...grpc.CallOption) (*RequestSubtypeLists, error)
-	// Creates a request subtype.
+	// Creates a request subtype. The body has one subtype, in the property of its kind.
 	CreateRequestSubtype(ctx context.Context, in *RequestSubtype, opts ...grpc.CallOption) (*RequestSubtype, error)
-	// Replaces a request subtype with one of the same kind.
+	// Replaces a request subtype with one of the same kind. Properties that the request leaves
+	// out are removed. Existing requests keep the subtype.
 	UpdateRequestSubtype(ctx context.Context, in *UpdateRequestSubtypeRequest, opts ...grpc.CallOption) (*RequestSubtype, error)
-	// Deletes a request subtype.
+	// Deletes a request subtype. Existing requests stay, and then have no settings of a subtype.
 	DeleteRequestSubtype(ctx context.Context, in *DeleteRequestSubtypeRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -128,18 +129,19 @@ func (c *requestSubtypeServiceClient) DeleteRequestSubtype(ctx context.Context, 
 // RequestSubtypeService manages the request subtypes of a tenant. A new tenant has one
 // subtype of each kind. Texts follow Accept-Language.
 type RequestSubtypeServiceServer interface {
-	// Retrieves one request subtype.
+	// Retrieves one request subtype. An unknown id is 404.
 	GetRequestSubtype(context.Context, *GetRequestSubtypeRequest) (*RequestSubtype, error)
-	// Retrieves the request subtype with the given name.
+	// Retrieves the request subtype with the given name. An unknown name is 404.
 	FindRequestSubtype(context.Context, *FindRequestSubtypeRequest) (*RequestSubtype, error)
-	// Retrieves the request subtypes of some request types, or all if the request names
-	// none.
+	// Retrieves the request subtypes of some request types, or all if the request names none. The
+	// response has one list for each type.
 	MultiReadRequestSubtypes(context.Context, *MultiReadRequestSubtypesRequest) (*RequestSubtypeLists, error)
-	// Creates a request subtype.
+	// Creates a request subtype. The body has one subtype, in the property of its kind.
 	CreateRequestSubtype(context.Context, *RequestSubtype) (*RequestSubtype, error)
-	// Replaces a request subtype with one of the same kind.
+	// Replaces a request subtype with one of the same kind. Properties that the request leaves
+	// out are removed. Existing requests keep the subtype.
 	UpdateRequestSubtype(context.Context, *UpdateRequestSubtypeRequest) (*RequestSubtype, error)
-	// Deletes a request subtype.
+	// Deletes a request subtype. Existing requests stay, and then have no settings of a subtype.
 	DeleteRequestSubtype(context.Context, *DeleteRequestSubtypeRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedRequestSubtypeServiceServer()
 }

@@ -31,15 +31,18 @@ const (
 // request is not checked against balances, so the properties that skip such checks have
 // no effect.
 type CreateTimeOffRequest struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	// By id or name.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee, by id or person number. Required, here or in timeOffRequest.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The request subtype, by id or name. Required, here or in timeOffRequest.
 	RequestSubType *TimeOffSubtype `protobuf:"bytes,5,opt,name=request_sub_type,json=requestSubType,proto3" json:"request_sub_type,omitempty"`
-	// The periods have at most 366 days in total.
-	Periods      []*TimeOffPeriod   `protobuf:"bytes,7,rep,name=periods,proto3" json:"periods,omitempty"`
+	// The periods, with at most 366 days in total. Required, here or in timeOffRequest.
+	Periods []*TimeOffPeriod `protobuf:"bytes,7,rep,name=periods,proto3" json:"periods,omitempty"`
+	// Comments of the request, stored and returned as sent.
 	CommentNotes []*v11.CommentNote `protobuf:"bytes,9,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	Position     *v1.Ref            `protobuf:"bytes,13,opt,name=position,proto3" json:"position,omitempty"`
-	// Stored without effect, because open shifts are not created.
+	// Stored and returned, without an effect.
+	Position *v1.Ref `protobuf:"bytes,13,opt,name=position,proto3" json:"position,omitempty"`
+	// Stored and returned, without an effect.
 	CreateOpenShiftsExcludedOn []string `protobuf:"bytes,14,rep,name=create_open_shifts_excluded_on,json=createOpenShiftsExcludedOn,proto3" json:"create_open_shifts_excluded_on,omitempty"`
 	// The request, instead of all properties above.
 	TimeOffRequest *TimeOffRequest `protobuf:"bytes,16,opt,name=time_off_request,json=timeOffRequest,proto3" json:"time_off_request,omitempty"`
@@ -127,8 +130,9 @@ func (x *CreateTimeOffRequest) GetTimeOffRequest() *TimeOffRequest {
 }
 
 type GetTimeOffRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the time off request.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -172,7 +176,8 @@ func (x *GetTimeOffRequest) GetId() int64 {
 
 type UpdateTimeOffRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the time off request.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If requestSubType or commentNotes is absent, the existing one does not change.
 	Body          *TimeOffRequest `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -228,34 +233,37 @@ func (x *UpdateTimeOffRequest) GetBody() *TimeOffRequest {
 // marked as taken from requests are ignored in requests.
 type TimeOffRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// Taken from requests. An employee may leave it out.
+	// The id, given by the server. A request that replaces another one may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Taken from requests: the employee, by id or person number. An employee may leave it out.
 	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
 	// The user name of the creator, with the person id if the creator is a person.
 	Creator *v1.Ref `protobuf:"bytes,3,opt,name=creator,proto3" json:"creator,omitempty"`
-	// In the employee's time zone.
+	// The time of the request, on the clock of the employee.
 	CreateDateTime string `protobuf:"bytes,4,opt,name=create_date_time,json=createDateTime,proto3" json:"create_date_time,omitempty"`
-	// Taken from requests, by id or name.
+	// Taken from requests: the request subtype, by id or name.
 	RequestSubType *TimeOffSubtype `protobuf:"bytes,5,opt,name=request_sub_type,json=requestSubType,proto3" json:"request_sub_type,omitempty"`
-	CurrentStatus  *RequestStatus  `protobuf:"bytes,6,opt,name=current_status,json=currentStatus,proto3" json:"current_status,omitempty"`
+	// The status of the request.
+	CurrentStatus *RequestStatus `protobuf:"bytes,6,opt,name=current_status,json=currentStatus,proto3" json:"current_status,omitempty"`
 	// Taken from requests. The periods have at most 366 days in total.
 	Periods []*TimeOffPeriod `protobuf:"bytes,7,rep,name=periods,proto3" json:"periods,omitempty"`
-	// The periods that were approved.
+	// The approved periods. Absent if the request is not approved.
 	ApprovalPeriods []*TimeOffPeriod `protobuf:"bytes,8,rep,name=approval_periods,json=approvalPeriods,proto3" json:"approval_periods,omitempty"`
-	// Taken from requests.
+	// Taken from requests: comments, stored and returned as sent.
 	CommentNotes []*v11.CommentNote `protobuf:"bytes,9,rep,name=comment_notes,json=commentNotes,proto3" json:"comment_notes,omitempty"`
-	// The statuses that the caller may change the request to.
+	// The statuses that the caller may change the request to. Absent if there are none.
 	NextValidStatuses []*RequestStatus `protobuf:"bytes,10,rep,name=next_valid_statuses,json=nextValidStatuses,proto3" json:"next_valid_statuses,omitempty"`
-	// Oldest first.
+	// The changes of the status, oldest first.
 	RequestStatusChanges []*RequestStatusChange `protobuf:"bytes,11,rep,name=request_status_changes,json=requestStatusChanges,proto3" json:"request_status_changes,omitempty"`
-	// Whether all days of the request are in the past.
+	// Whether all days of the request are in the past, on the clock of the employee.
 	Historical *bool `protobuf:"varint,12,opt,name=historical,proto3,oneof" json:"historical,omitempty"`
-	// Taken from requests.
+	// Taken from requests. Stored and returned, without an effect.
 	Position *v1.Ref `protobuf:"bytes,13,opt,name=position,proto3" json:"position,omitempty"`
-	// Taken from requests and stored without effect, because open shifts are not created.
+	// Taken from requests. Stored and returned, without an effect.
 	CreateOpenShiftsExcludedOn []string `protobuf:"bytes,14,rep,name=create_open_shifts_excluded_on,json=createOpenShiftsExcludedOn,proto3" json:"create_open_shifts_excluded_on,omitempty"`
-	RecipientId                *int64   `protobuf:"varint,15,opt,name=recipient_id,json=recipientId,proto3,oneof" json:"recipient_id,omitempty"`
-	// Read only: whether holidays are not charged. It follows from chargeHolidays of the
+	// Always absent.
+	RecipientId *int64 `protobuf:"varint,15,opt,name=recipient_id,json=recipientId,proto3,oneof" json:"recipient_id,omitempty"`
+	// Only in responses: whether holidays are not charged. It follows from chargeHolidays of the
 	// subtype when the request is submitted or replaced.
 	FreeOnHolidays *bool `protobuf:"varint,16,opt,name=free_on_holidays,json=freeOnHolidays,proto3,oneof" json:"free_on_holidays,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -407,13 +415,17 @@ func (x *TimeOffRequest) GetFreeOnHolidays() bool {
 // TimeOffPeriod is a range of consecutive days, both ends included. The amount per day is
 // symbolicAmount or, without it, duration.
 type TimeOffPeriod struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	StartDate string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number of the period in its request, from 1, given by the server.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The first day.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day. The default is startDate.
-	EndDate   string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The start of the time off on each day, HH:MM, on the clock of the employee. The default for
+	// periods with a duration is defaultStartTime of the subtype.
 	StartTime string `protobuf:"bytes,4,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	// Hours per day.
+	// Hours per day, up to 24. Without it and symbolicAmount, the defaults of the subtype apply.
 	Duration *float64 `protobuf:"fixed64,5,opt,name=duration,proto3,oneof" json:"duration,omitempty"`
 	// The default is the default pay code of the subtype.
 	PayCode *v1.Ref `protobuf:"bytes,6,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
@@ -506,10 +518,15 @@ func (x *TimeOffPeriod) GetSymbolicAmount() *v1.Ref {
 // RequestStatus is one of 2 SUBMITTED, 3 PENDING, 4 APPROVED, 5 REFUSED, 6 CANCELSUBMITTED,
 // 8 CANCELLED and 12 RETRACTED.
 type RequestStatus struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	SymbolicId    string                 `protobuf:"bytes,3,opt,name=symbolic_id,json=symbolicId,proto3" json:"symbolic_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the status. In requests, it has precedence over symbolicId and name.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the status.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The symbolic id of the status: SUBMITTED, PENDING, APPROVED, REFUSED, CANCELSUBMITTED,
+	// CANCELLED or RETRACTED. In requests, it has precedence over the name, and REQUEST_STATE_
+	// may stand before it.
+	SymbolicId    string `protobuf:"bytes,3,opt,name=symbolic_id,json=symbolicId,proto3" json:"symbolic_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -565,13 +582,15 @@ func (x *RequestStatus) GetSymbolicId() string {
 	return ""
 }
 
+// RequestStatusChange is one change of the status of a request.
 type RequestStatusChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the employee's time zone.
+	// The time of the change, on the clock of the employee.
 	ChangeDateTime string `protobuf:"bytes,1,opt,name=change_date_time,json=changeDateTime,proto3" json:"change_date_time,omitempty"`
-	// Absent for the first one.
+	// The earlier status. Absent for the first change.
 	FromStatus *RequestStatus `protobuf:"bytes,2,opt,name=from_status,json=fromStatus,proto3" json:"from_status,omitempty"`
-	ToStatus   *RequestStatus `protobuf:"bytes,3,opt,name=to_status,json=toStatus,proto3" json:"to_status,omitempty"`
+	// The later status.
+	ToStatus *RequestStatus `protobuf:"bytes,3,opt,name=to_status,json=toStatus,proto3" json:"to_status,omitempty"`
 	// The user name of the user who changed the status.
 	PersonName    string `protobuf:"bytes,4,opt,name=person_name,json=personName,proto3" json:"person_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -638,29 +657,50 @@ func (x *RequestStatusChange) GetPersonName() string {
 
 // TimeOffSubtype is a request subtype of time off.
 type TimeOffSubtype struct {
-	state                           protoimpl.MessageState `protogen:"open.v1"`
-	Id                              *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name                            string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Description                     string                 `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
-	LocalizedName                   string                 `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
-	LocalizedDescription            string                 `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
-	Symbol                          string                 `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
-	RequestType                     *RequestType           `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
-	DefaultPayCode                  *v1.Ref                `protobuf:"bytes,8,opt,name=default_pay_code,json=defaultPayCode,proto3" json:"default_pay_code,omitempty"`
-	DefaultSymbolicSource           *v1.Ref                `protobuf:"bytes,9,opt,name=default_symbolic_source,json=defaultSymbolicSource,proto3" json:"default_symbolic_source,omitempty"`
-	Priority                        *int32                 `protobuf:"varint,10,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
-	CustomDurationLabel             string                 `protobuf:"bytes,11,opt,name=custom_duration_label,json=customDurationLabel,proto3" json:"custom_duration_label,omitempty"`
-	CustomPayCodeLabel              string                 `protobuf:"bytes,12,opt,name=custom_pay_code_label,json=customPayCodeLabel,proto3" json:"custom_pay_code_label,omitempty"`
-	LocalizedCustomDurationLabel    string                 `protobuf:"bytes,13,opt,name=localized_custom_duration_label,json=localizedCustomDurationLabel,proto3" json:"localized_custom_duration_label,omitempty"`
-	LocalizedCustomPayCodeLabel     string                 `protobuf:"bytes,14,opt,name=localized_custom_pay_code_label,json=localizedCustomPayCodeLabel,proto3" json:"localized_custom_pay_code_label,omitempty"`
-	DisplayAccruals                 *bool                  `protobuf:"varint,15,opt,name=display_accruals,json=displayAccruals,proto3,oneof" json:"display_accruals,omitempty"`
-	DisplayAdditionalPayCodes       *bool                  `protobuf:"varint,16,opt,name=display_additional_pay_codes,json=displayAdditionalPayCodes,proto3,oneof" json:"display_additional_pay_codes,omitempty"`
-	DisplayButtonForAdditionalDates *bool                  `protobuf:"varint,17,opt,name=display_button_for_additional_dates,json=displayButtonForAdditionalDates,proto3,oneof" json:"display_button_for_additional_dates,omitempty"`
-	DisplayRequestSummary           *bool                  `protobuf:"varint,18,opt,name=display_request_summary,json=displayRequestSummary,proto3,oneof" json:"display_request_summary,omitempty"`
-	DurationBeforePayCode           *bool                  `protobuf:"varint,19,opt,name=duration_before_pay_code,json=durationBeforePayCode,proto3,oneof" json:"duration_before_pay_code,omitempty"`
-	StartTimePlusDuration           *bool                  `protobuf:"varint,20,opt,name=start_time_plus_duration,json=startTimePlusDuration,proto3,oneof" json:"start_time_plus_duration,omitempty"`
-	unknownFields                   protoimpl.UnknownFields
-	sizeCache                       protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id. In requests, it has precedence over the name.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The description. Only in responses.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The name in the language that Accept-Language asks for. Only in lists of subtypes.
+	LocalizedName string `protobuf:"bytes,4,opt,name=localized_name,json=localizedName,proto3" json:"localized_name,omitempty"`
+	// The description in the language that Accept-Language asks for. Only in lists of subtypes.
+	LocalizedDescription string `protobuf:"bytes,5,opt,name=localized_description,json=localizedDescription,proto3" json:"localized_description,omitempty"`
+	// The symbol for displays. Only in responses.
+	Symbol string `protobuf:"bytes,6,opt,name=symbol,proto3" json:"symbol,omitempty"`
+	// The kind of request: time off. Only in responses.
+	RequestType *RequestType `protobuf:"bytes,7,opt,name=request_type,json=requestType,proto3" json:"request_type,omitempty"`
+	// The pay code of periods that name none. Only in lists of subtypes.
+	DefaultPayCode *v1.Ref `protobuf:"bytes,8,opt,name=default_pay_code,json=defaultPayCode,proto3" json:"default_pay_code,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	DefaultSymbolicSource *v1.Ref `protobuf:"bytes,9,opt,name=default_symbolic_source,json=defaultSymbolicSource,proto3" json:"default_symbolic_source,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	Priority *int32 `protobuf:"varint,10,opt,name=priority,proto3,oneof" json:"priority,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	CustomDurationLabel string `protobuf:"bytes,11,opt,name=custom_duration_label,json=customDurationLabel,proto3" json:"custom_duration_label,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	CustomPayCodeLabel string `protobuf:"bytes,12,opt,name=custom_pay_code_label,json=customPayCodeLabel,proto3" json:"custom_pay_code_label,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	LocalizedCustomDurationLabel string `protobuf:"bytes,13,opt,name=localized_custom_duration_label,json=localizedCustomDurationLabel,proto3" json:"localized_custom_duration_label,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	LocalizedCustomPayCodeLabel string `protobuf:"bytes,14,opt,name=localized_custom_pay_code_label,json=localizedCustomPayCodeLabel,proto3" json:"localized_custom_pay_code_label,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	DisplayAccruals *bool `protobuf:"varint,15,opt,name=display_accruals,json=displayAccruals,proto3,oneof" json:"display_accruals,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	DisplayAdditionalPayCodes *bool `protobuf:"varint,16,opt,name=display_additional_pay_codes,json=displayAdditionalPayCodes,proto3,oneof" json:"display_additional_pay_codes,omitempty"`
+	// displayAddAnotherButtonForAdditionalDates of the request subtype. Only in lists of
+	// subtypes.
+	DisplayButtonForAdditionalDates *bool `protobuf:"varint,17,opt,name=display_button_for_additional_dates,json=displayButtonForAdditionalDates,proto3,oneof" json:"display_button_for_additional_dates,omitempty"`
+	// As in the request subtype. Only in lists of subtypes.
+	DisplayRequestSummary *bool `protobuf:"varint,18,opt,name=display_request_summary,json=displayRequestSummary,proto3,oneof" json:"display_request_summary,omitempty"`
+	// durationBeforePayCodePanelOrder of the request subtype. Only in lists of subtypes.
+	DurationBeforePayCode *bool `protobuf:"varint,19,opt,name=duration_before_pay_code,json=durationBeforePayCode,proto3,oneof" json:"duration_before_pay_code,omitempty"`
+	// enterHoursAsStartTimePlusDuration of the request subtype. Only in lists of subtypes.
+	StartTimePlusDuration *bool `protobuf:"varint,20,opt,name=start_time_plus_duration,json=startTimePlusDuration,proto3,oneof" json:"start_time_plus_duration,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
 }
 
 func (x *TimeOffSubtype) Reset() {
@@ -931,9 +971,11 @@ func (x *TimeOffRequestList) GetFailure() *v1.ErrorBody {
 }
 
 type MultiReadTimeOffRequest struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	Where            *TimeOffWhere          `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	MultiReadOptions *TimeOffReadOptions    `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The requests to return.
+	Where *TimeOffWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// Options of the response.
+	MultiReadOptions *TimeOffReadOptions `protobuf:"bytes,2,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -984,7 +1026,7 @@ func (x *MultiReadTimeOffRequest) GetMultiReadOptions() *TimeOffReadOptions {
 
 type TimeOffReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Accepted and has no effect: shifts that time off covers are not listed.
+	// Has no effect.
 	IncludeOverriddenShifts *bool `protobuf:"varint,1,opt,name=include_overridden_shifts,json=includeOverriddenShifts,proto3,oneof" json:"include_overridden_shifts,omitempty"`
 	unknownFields           protoimpl.UnknownFields
 	sizeCache               protoimpl.SizeCache
@@ -1029,11 +1071,16 @@ func (x *TimeOffReadOptions) GetIncludeOverriddenShifts() bool {
 
 // TimeOffWhere has exactly one of its properties.
 type TimeOffWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     *TimeOffOfEmployees    `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	Hyperfind     *TimeOffOfHyperfind    `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
-	Ids           *TimeOffIds            `protobuf:"bytes,3,opt,name=ids,proto3" json:"ids,omitempty"`
-	States        *TimeOffOfEmployees    `protobuf:"bytes,4,opt,name=states,proto3" json:"states,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The requests of employees on days.
+	Employees *TimeOffOfEmployees `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The requests of the employees that a hyperfind query finds, on days.
+	Hyperfind *TimeOffOfHyperfind `protobuf:"bytes,2,opt,name=hyperfind,proto3" json:"hyperfind,omitempty"`
+	// Requests by their ids. An unknown id refuses the whole read.
+	Ids *TimeOffIds `protobuf:"bytes,3,opt,name=ids,proto3" json:"ids,omitempty"`
+	// The requests of employees on days that are complete, or not complete. It needs
+	// completionState.
+	States        *TimeOffOfEmployees `protobuf:"bytes,4,opt,name=states,proto3" json:"states,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1098,12 +1145,16 @@ func (x *TimeOffWhere) GetStates() *TimeOffOfEmployees {
 
 // TimeOffOfEmployees names employees and a range of days, both ends included.
 type TimeOffOfEmployees struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRefs *v1.RefList            `protobuf:"bytes,1,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
-	StartDate    string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate      string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// COMPLETE for requests that are approved, refused, cancelled or retracted; INCOMPLETE
-	// for requests that wait for a decision. Required in where.states.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees. If the list is absent or empty, all employees whom the caller may see.
+	EmployeeRefs *v1.RefList `protobuf:"bytes,1,opt,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
+	// The first day. Requests are returned if one of their days is in the range.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// COMPLETE for requests that are approved, refused, cancelled or retracted; INCOMPLETE for
+	// requests that wait for a decision. Required in where.states, and not permitted in
+	// where.employees.
 	CompletionState string `protobuf:"bytes,4,opt,name=completion_state,json=completionState,proto3" json:"completion_state,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1167,11 +1218,15 @@ func (x *TimeOffOfEmployees) GetCompletionState() string {
 	return ""
 }
 
+// TimeOffOfHyperfind names a hyperfind query and a range of days, both ends included.
 type TimeOffOfHyperfind struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	HyperfindRef  *v1.Ref                `protobuf:"bytes,1,opt,name=hyperfind_ref,json=hyperfindRef,proto3" json:"hyperfind_ref,omitempty"`
-	StartDate     string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The hyperfind query, by id or name.
+	HyperfindRef *v1.Ref `protobuf:"bytes,1,opt,name=hyperfind_ref,json=hyperfindRef,proto3" json:"hyperfind_ref,omitempty"`
+	// The first day. Requests are returned if one of their days is in the range.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1228,8 +1283,9 @@ func (x *TimeOffOfHyperfind) GetEndDate() string {
 }
 
 type TimeOffIds struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	TimeOffRequestIds []int64                `protobuf:"varint,1,rep,packed,name=time_off_request_ids,json=timeOffRequestIds,proto3" json:"time_off_request_ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the requests, 1 to 1,000. The response has their order.
+	TimeOffRequestIds []int64 `protobuf:"varint,1,rep,packed,name=time_off_request_ids,json=timeOffRequestIds,proto3" json:"time_off_request_ids,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -1272,8 +1328,9 @@ func (x *TimeOffIds) GetTimeOffRequestIds() []int64 {
 }
 
 type MultiReadEmployeeTimeOffRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *EmployeeTimeOffWhere  `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The requests to return.
+	Where         *EmployeeTimeOffWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1317,9 +1374,11 @@ func (x *MultiReadEmployeeTimeOffRequest) GetWhere() *EmployeeTimeOffWhere {
 
 // EmployeeTimeOffWhere has exactly one of its properties.
 type EmployeeTimeOffWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employee      *TimeOffOfEmployee     `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	Ids           *TimeOffIds            `protobuf:"bytes,2,opt,name=ids,proto3" json:"ids,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The requests of the caller on days.
+	Employee *TimeOffOfEmployee `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// Requests of the caller by their ids. An unknown id refuses the whole read.
+	Ids           *TimeOffIds `protobuf:"bytes,2,opt,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1370,10 +1429,13 @@ func (x *EmployeeTimeOffWhere) GetIds() *TimeOffIds {
 
 // TimeOffOfEmployee is a range of days of the caller, both ends included.
 type TimeOffOfEmployee struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeRef   *v1.Ref                `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
-	StartDate     string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The caller. It may be absent; another employee is refused.
+	EmployeeRef *v1.Ref `protobuf:"bytes,1,opt,name=employee_ref,json=employeeRef,proto3" json:"employee_ref,omitempty"`
+	// The first day. Requests are returned if one of their days is in the range.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1430,8 +1492,9 @@ func (x *TimeOffOfEmployee) GetEndDate() string {
 }
 
 type ApplyUpdateTimeOffRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ChangeState   *TimeOffStatusChange   `protobuf:"bytes,1,opt,name=change_state,json=changeState,proto3" json:"change_state,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change of the status of one request.
+	ChangeState   *TimeOffStatusChange `protobuf:"bytes,1,opt,name=change_state,json=changeState,proto3" json:"change_state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1473,10 +1536,13 @@ func (x *ApplyUpdateTimeOffRequest) GetChangeState() *TimeOffStatusChange {
 	return nil
 }
 
+// TimeOffStatusChange is a change of the status of one request.
 type TimeOffStatusChange struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Do            *TimeOffStatusDo       `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
-	Where         *TimeOffStatusWhere    `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The change.
+	Do *TimeOffStatusDo `protobuf:"bytes,1,opt,name=do,proto3" json:"do,omitempty"`
+	// The request.
+	Where         *TimeOffStatusWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1580,8 +1646,9 @@ func (x *TimeOffStatusDo) GetCommentNotes() []*v11.CommentNote {
 }
 
 type TimeOffStatusWhere struct {
-	state            protoimpl.MessageState `protogen:"open.v1"`
-	TimeOffRequestId *int64                 `protobuf:"varint,1,opt,name=time_off_request_id,json=timeOffRequestId,proto3,oneof" json:"time_off_request_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the request.
+	TimeOffRequestId *int64 `protobuf:"varint,1,opt,name=time_off_request_id,json=timeOffRequestId,proto3,oneof" json:"time_off_request_id,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -1623,11 +1690,14 @@ func (x *TimeOffStatusWhere) GetTimeOffRequestId() int64 {
 	return 0
 }
 
+// EmployeeTimeOffUpdate is the result of a change of the status.
 type EmployeeTimeOffUpdate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// STATE_SUCCESS.
-	StateCode     string          `protobuf:"bytes,1,opt,name=state_code,json=stateCode,proto3" json:"state_code,omitempty"`
-	StatusMessage string          `protobuf:"bytes,2,opt,name=status_message,json=statusMessage,proto3" json:"status_message,omitempty"`
+	// Always STATE_SUCCESS. Changes that are refused have an error response.
+	StateCode string `protobuf:"bytes,1,opt,name=state_code,json=stateCode,proto3" json:"state_code,omitempty"`
+	// The name of the new status.
+	StatusMessage string `protobuf:"bytes,2,opt,name=status_message,json=statusMessage,proto3" json:"status_message,omitempty"`
+	// The request with its new status.
 	TimeOff       *TimeOffRequest `protobuf:"bytes,3,opt,name=time_off,json=timeOff,proto3" json:"time_off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1685,9 +1755,12 @@ func (x *EmployeeTimeOffUpdate) GetTimeOff() *TimeOffRequest {
 }
 
 type ListTimeOffSubtypesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId    *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	PersonNumber  *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of an existing employee. Has no other effect: the subtypes are the same for all
+	// employees.
+	EmployeeId *int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of an employee, instead of employee_id.
+	PersonNumber  *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1737,9 +1810,11 @@ func (x *ListTimeOffSubtypesRequest) GetPersonNumber() string {
 }
 
 type ListEmployeeTimeOffSubtypesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PositionId    *int64                 `protobuf:"varint,1,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
-	PositionName  *string                `protobuf:"bytes,2,opt,name=position_name,json=positionName,proto3,oneof" json:"position_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Has no effect.
+	PositionId *int64 `protobuf:"varint,1,opt,name=position_id,json=positionId,proto3,oneof" json:"position_id,omitempty"`
+	// Has no effect.
+	PositionName  *string `protobuf:"bytes,2,opt,name=position_name,json=positionName,proto3,oneof" json:"position_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1789,11 +1864,14 @@ func (x *ListEmployeeTimeOffSubtypesRequest) GetPositionName() string {
 }
 
 type ListTimeOffSymbolicValuesRequest struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId   *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	// If a subtype is given, only its defaultSymbolicAmounts are listed, if it has any.
-	SubtypeId     *int64  `protobuf:"varint,3,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of an existing employee. Has no other effect.
+	EmployeeId *int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of an employee, instead of employee_id.
+	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// The id of a request subtype: only its defaultSymbolicAmounts are listed, if it has any.
+	SubtypeId *int64 `protobuf:"varint,3,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	// The name of a request subtype, instead of subtype_id.
 	SubtypeName   *string `protobuf:"bytes,4,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1858,9 +1936,11 @@ func (x *ListTimeOffSymbolicValuesRequest) GetSubtypeName() string {
 }
 
 type ListEmployeeTimeOffSymbolicValuesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SubtypeId     *int64                 `protobuf:"varint,1,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
-	SubtypeName   *string                `protobuf:"bytes,2,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of a request subtype: only its defaultSymbolicAmounts are listed, if it has any.
+	SubtypeId *int64 `protobuf:"varint,1,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	// The name of a request subtype, instead of subtype_id.
+	SubtypeName   *string `protobuf:"bytes,2,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1954,11 +2034,14 @@ func (x *SymbolicValueList) GetItems() []*v1.Ref {
 }
 
 type ListTimeOffRequestPeriodsRequest struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId   *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	// Both included; at most 366 days.
-	StartDate     string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the employee. It or the person number is required; the id has precedence.
+	EmployeeId *int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of the employee.
+	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// The first day. Required.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included; at most 366 days from start_date on. Required.
 	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2024,8 +2107,9 @@ func (x *ListTimeOffRequestPeriodsRequest) GetEndDate() string {
 
 type ListEmployeeTimeOffRequestPeriodsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Both included; at most 366 days.
-	StartDate     string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The first day. Required.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included; at most 366 days from start_date on. Required.
 	EndDate       string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2122,9 +2206,11 @@ func (x *RequestPeriodList) GetItems() []*RequestPeriod {
 
 // RequestPeriod is a range of consecutive days, both ends included.
 type RequestPeriod struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDate     string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate       string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate       string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2174,12 +2260,16 @@ func (x *RequestPeriod) GetEndDate() string {
 }
 
 type ReadTimeOffAccrualsRequest struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId   *int64                 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
-	PersonNumber *string                `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	SubtypeId    *int64                 `protobuf:"varint,3,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
-	// The default is all subtypes. For a subtype without a pay code, the response has the
-	// pay codes of the accrual codes in the employee's profile.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the employee. It or the person number is required; the id has precedence.
+	EmployeeId *int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of the employee.
+	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
+	// The id of a request subtype. Without it and subtype_name, all subtypes are read. For a
+	// subtype without a pay code, the response has the pay codes of the accrual codes in the
+	// employee's profile.
+	SubtypeId *int64 `protobuf:"varint,3,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	// The name of a request subtype, instead of subtype_id.
 	SubtypeName *string `protobuf:"bytes,4,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
 	// The response has the balances at the end of this day. The default is the employee's
 	// today. Approved time off until then is deducted.
@@ -2254,10 +2344,16 @@ func (x *ReadTimeOffAccrualsRequest) GetDate() string {
 }
 
 type ReadEmployeeTimeOffAccrualsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	SubtypeId     *int64                 `protobuf:"varint,1,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
-	SubtypeName   *string                `protobuf:"bytes,2,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
-	Date          string                 `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of a request subtype. Without it and subtype_name, all subtypes are read. For a
+	// subtype without a pay code, the response has the pay codes of the accrual codes in the
+	// caller's profile.
+	SubtypeId *int64 `protobuf:"varint,1,opt,name=subtype_id,json=subtypeId,proto3,oneof" json:"subtype_id,omitempty"`
+	// The name of a request subtype, instead of subtype_id.
+	SubtypeName *string `protobuf:"bytes,2,opt,name=subtype_name,json=subtypeName,proto3,oneof" json:"subtype_name,omitempty"`
+	// The response has the balances at the end of this day. The default is the caller's today.
+	// Approved time off until then is deducted.
+	Date          string `protobuf:"bytes,3,opt,name=date,proto3" json:"date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2360,9 +2456,11 @@ func (x *TimeOffAccrualList) GetItems() []*TimeOffAccrual {
 // TimeOffAccrual has the balances for a pay code, one for each accrual code that includes
 // the pay code. Employees without an accrual profile have none.
 type TimeOffAccrual struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	PayCode       *v1.Ref                `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
-	Balances      *AccrualBalanceList    `protobuf:"bytes,2,opt,name=balances,proto3" json:"balances,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The pay code.
+	PayCode *v1.Ref `protobuf:"bytes,1,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The balances of the accrual codes that include the pay code. Empty if there are none.
+	Balances      *AccrualBalanceList `protobuf:"bytes,2,opt,name=balances,proto3" json:"balances,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2455,10 +2553,13 @@ func (x *AccrualBalanceList) GetBalances() []*AccrualBalance {
 	return nil
 }
 
+// AccrualBalance is the balance of one accrual code.
 type AccrualBalance struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AccrualCode   *v1.Ref                `protobuf:"bytes,1,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
-	DayBalances   []*DayBalance          `protobuf:"bytes,2,rep,name=day_balances,json=dayBalances,proto3" json:"day_balances,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The accrual code.
+	AccrualCode *v1.Ref `protobuf:"bytes,1,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
+	// One item: the balance on the day of the request.
+	DayBalances   []*DayBalance `protobuf:"bytes,2,rep,name=day_balances,json=dayBalances,proto3" json:"day_balances,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2507,12 +2608,18 @@ func (x *AccrualBalance) GetDayBalances() []*DayBalance {
 	return nil
 }
 
+// DayBalance is a balance at the end of a day. It is negative if deductions exceed grants.
 type DayBalance struct {
-	state                     protoimpl.MessageState `protogen:"open.v1"`
-	BalanceDate               string                 `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
-	AvailableBalanceInDays    *float64               `protobuf:"fixed64,2,opt,name=available_balance_in_days,json=availableBalanceInDays,proto3,oneof" json:"available_balance_in_days,omitempty"`
-	AvailableBalanceInMoney   *float64               `protobuf:"fixed64,3,opt,name=available_balance_in_money,json=availableBalanceInMoney,proto3,oneof" json:"available_balance_in_money,omitempty"`
-	AvailableBalanceInSeconds *int64                 `protobuf:"varint,4,opt,name=available_balance_in_seconds,json=availableBalanceInSeconds,proto3,oneof" json:"available_balance_in_seconds,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day.
+	BalanceDate string `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
+	// The balance in days. Balances in hours are converted with hoursPerDay of the accrual code.
+	AvailableBalanceInDays *float64 `protobuf:"fixed64,2,opt,name=available_balance_in_days,json=availableBalanceInDays,proto3,oneof" json:"available_balance_in_days,omitempty"`
+	// Always absent: no balance is in money.
+	AvailableBalanceInMoney *float64 `protobuf:"fixed64,3,opt,name=available_balance_in_money,json=availableBalanceInMoney,proto3,oneof" json:"available_balance_in_money,omitempty"`
+	// The balance in seconds. Balances in days are converted with hoursPerDay of the accrual
+	// code.
+	AvailableBalanceInSeconds *int64 `protobuf:"varint,4,opt,name=available_balance_in_seconds,json=availableBalanceInSeconds,proto3,oneof" json:"available_balance_in_seconds,omitempty"`
 	unknownFields             protoimpl.UnknownFields
 	sizeCache                 protoimpl.SizeCache
 }
@@ -2622,11 +2729,11 @@ const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"\x03_idB\r\n" +
 	"\v_historicalB\x0f\n" +
 	"\r_recipient_idB\x13\n" +
-	"\x11_free_on_holidays\"\xc0\x02\n" +
+	"\x11_free_on_holidays\"\xc2\x02\n" +
 	"\rTimeOffPeriod\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12%\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12%\n" +
 	"\n" +
 	"start_time\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x03R\tstartTime\x12\x1f\n" +
@@ -2634,10 +2741,10 @@ const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"\bpay_code\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12@\n" +
 	"\x0fsymbolic_amount\x18\a \x01(\v2\x17.rotaloom.common.v1.RefR\x0esymbolicAmountB\x05\n" +
 	"\x03_idB\v\n" +
-	"\t_duration\"`\n" +
+	"\t_duration\"\xb5\x01\n" +
 	"\rRequestStatus\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12g\n" +
+	"\x04name\x18\x02 \x01(\tBS\xa2\xbb\x18Ob\tSubmittedb\aPendingb\bApprovedb\aRefusedb\x10Cancel Submittedb\tCancelledb\tRetractedR\x04name\x12\x1f\n" +
 	"\vsymbolic_id\x18\x03 \x01(\tR\n" +
 	"symbolicIdB\x05\n" +
 	"\x03_id\"\xf6\x01\n" +
@@ -2685,9 +2792,9 @@ const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"\x12TimeOffRequestList\x12=\n" +
 	"\x05items\x18\x01 \x03(\v2'.rotaloom.timekeeping.v1.TimeOffRequestR\x05items\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x14\xa2\xbb\x18\x10\n" +
-	"\x05items\x12\afailure\"\xb1\x01\n" +
-	"\x17MultiReadTimeOffRequest\x12;\n" +
-	"\x05where\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.TimeOffWhereR\x05where\x12Y\n" +
+	"\x05items\x12\afailure\"\xb9\x01\n" +
+	"\x17MultiReadTimeOffRequest\x12C\n" +
+	"\x05where\x18\x01 \x01(\v2%.rotaloom.timekeeping.v1.TimeOffWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12Y\n" +
 	"\x12multi_read_options\x18\x02 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffReadOptionsR\x10multiReadOptions\"s\n" +
 	"\x12TimeOffReadOptions\x12?\n" +
 	"\x19include_overridden_shifts\x18\x01 \x01(\bH\x00R\x17includeOverriddenShifts\x88\x01\x01B\x1c\n" +
@@ -2696,48 +2803,49 @@ const file_rotaloom_timekeeping_v1_time_off_proto_rawDesc = "" +
 	"\temployees\x18\x01 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffOfEmployeesR\temployees\x12I\n" +
 	"\thyperfind\x18\x02 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffOfHyperfindR\thyperfind\x125\n" +
 	"\x03ids\x18\x03 \x01(\v2#.rotaloom.timekeeping.v1.TimeOffIdsR\x03ids\x12C\n" +
-	"\x06states\x18\x04 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffOfEmployeesR\x06states\"\x9b\x02\n" +
+	"\x06states\x18\x04 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffOfEmployeesR\x06states\"\xbb\x02\n" +
 	"\x12TimeOffOfEmployees\x12@\n" +
-	"\remployee_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefs\x12%\n" +
+	"\remployee_refs\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListR\femployeeRefs\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\x12)\n" +
-	"\x10completion_state\x18\x04 \x01(\tR\x0fcompletionState:N\xa2\xbb\x18J\x1aH\b\xc0\xb5\x03\x12\tWFP-90001 \x01*\remployee_refs:\n" +
-	"start_dateB\bend_dateJ\x10employees * days\"\x9c\x01\n" +
-	"\x12TimeOffOfHyperfind\x12<\n" +
-	"\rhyperfind_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\fhyperfindRef\x12%\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\x12E\n" +
+	"\x10completion_state\x18\x04 \x01(\tB\x1a\xa2\xbb\x18\x16b\bCOMPLETEb\n" +
+	"INCOMPLETER\x0fcompletionState:N\xa2\xbb\x18J\x1aH\b\xc0\xb5\x03\x12\tWFP-90001 \x01*\remployee_refs:\n" +
+	"start_dateB\bend_dateJ\x10employees * days\"\xa8\x01\n" +
+	"\x12TimeOffOfHyperfind\x12D\n" +
+	"\rhyperfind_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefB\x06\xa2\xbb\x18\x02h\x01R\fhyperfindRef\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"b\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\"d\n" +
 	"\n" +
-	"TimeOffIds\x12T\n" +
-	"\x14time_off_request_ids\x18\x01 \x03(\x03B#\xa2\xbb\x18\x1f\n" +
-	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\brequestsR\x11timeOffRequestIds\"f\n" +
-	"\x1fMultiReadEmployeeTimeOffRequest\x12C\n" +
-	"\x05where\x18\x01 \x01(\v2-.rotaloom.timekeeping.v1.EmployeeTimeOffWhereR\x05where\"\x95\x01\n" +
+	"TimeOffIds\x12V\n" +
+	"\x14time_off_request_ids\x18\x01 \x03(\x03B%\xa2\xbb\x18!\n" +
+	"\x1d\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\brequestsh\x01R\x11timeOffRequestIds\"n\n" +
+	"\x1fMultiReadEmployeeTimeOffRequest\x12K\n" +
+	"\x05where\x18\x01 \x01(\v2-.rotaloom.timekeeping.v1.EmployeeTimeOffWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x95\x01\n" +
 	"\x14EmployeeTimeOffWhere\x12F\n" +
 	"\bemployee\x18\x01 \x01(\v2*.rotaloom.timekeeping.v1.TimeOffOfEmployeeR\bemployee\x125\n" +
-	"\x03ids\x18\x02 \x01(\v2#.rotaloom.timekeeping.v1.TimeOffIdsR\x03ids\"\x99\x01\n" +
+	"\x03ids\x18\x02 \x01(\v2#.rotaloom.timekeeping.v1.TimeOffIdsR\x03ids\"\x9d\x01\n" +
 	"\x11TimeOffOfEmployee\x12:\n" +
-	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vemployeeRef\x12%\n" +
+	"\femployee_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\vemployeeRef\x12'\n" +
 	"\n" +
-	"start_date\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tstartDate\x12!\n" +
-	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"l\n" +
-	"\x19ApplyUpdateTimeOffRequest\x12O\n" +
-	"\fchange_state\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.TimeOffStatusChangeR\vchangeState\"\x92\x01\n" +
-	"\x13TimeOffStatusChange\x128\n" +
-	"\x02do\x18\x01 \x01(\v2(.rotaloom.timekeeping.v1.TimeOffStatusDoR\x02do\x12A\n" +
-	"\x05where\x18\x02 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffStatusWhereR\x05where\"\x93\x02\n" +
-	"\x0fTimeOffStatusDo\x12C\n" +
-	"\tto_status\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.RequestStatusR\btoStatus\x12l\n" +
+	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
+	"\bend_date\x18\x03 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate\"t\n" +
+	"\x19ApplyUpdateTimeOffRequest\x12W\n" +
+	"\fchange_state\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.TimeOffStatusChangeB\x06\xa2\xbb\x18\x02h\x01R\vchangeState\"\xa2\x01\n" +
+	"\x13TimeOffStatusChange\x12@\n" +
+	"\x02do\x18\x01 \x01(\v2(.rotaloom.timekeeping.v1.TimeOffStatusDoB\x06\xa2\xbb\x18\x02h\x01R\x02do\x12I\n" +
+	"\x05where\x18\x02 \x01(\v2+.rotaloom.timekeeping.v1.TimeOffStatusWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x9b\x02\n" +
+	"\x0fTimeOffStatusDo\x12K\n" +
+	"\tto_status\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.RequestStatusB\x06\xa2\xbb\x18\x02h\x01R\btoStatus\x12l\n" +
 	"\rcomment_notes\x18\x02 \x03(\v2#.rotaloom.scheduling.v1.CommentNoteB\"\xa2\xbb\x18\x1e\n" +
-	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bcommentsR\fcommentNotes:M\xa2\xbb\x18I\"\x11forceStatusChange\"\x13ignoreMultiApprover\"\x0erestoreShedule\"\x0frestoreSchedule\"`\n" +
-	"\x12TimeOffStatusWhere\x122\n" +
-	"\x13time_off_request_id\x18\x01 \x01(\x03H\x00R\x10timeOffRequestId\x88\x01\x01B\x16\n" +
-	"\x14_time_off_request_id\"\xa1\x01\n" +
-	"\x15EmployeeTimeOffUpdate\x12\x1d\n" +
+	"\x1c\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\bcommentsR\fcommentNotes:M\xa2\xbb\x18I\"\x11forceStatusChange\"\x13ignoreMultiApprover\"\x0erestoreShedule\"\x0frestoreSchedule\"h\n" +
+	"\x12TimeOffStatusWhere\x12:\n" +
+	"\x13time_off_request_id\x18\x01 \x01(\x03B\x06\xa2\xbb\x18\x02h\x01H\x00R\x10timeOffRequestId\x88\x01\x01B\x16\n" +
+	"\x14_time_off_request_id\"\xb6\x01\n" +
+	"\x15EmployeeTimeOffUpdate\x122\n" +
 	"\n" +
-	"state_code\x18\x01 \x01(\tR\tstateCode\x12%\n" +
+	"state_code\x18\x01 \x01(\tB\x13\xa2\xbb\x18\x0fb\rSTATE_SUCCESSR\tstateCode\x12%\n" +
 	"\x0estatus_message\x18\x02 \x01(\tR\rstatusMessage\x12B\n" +
 	"\btime_off\x18\x03 \x01(\v2'.rotaloom.timekeeping.v1.TimeOffRequestR\atimeOff\"\x8e\x01\n" +
 	"\x1aListTimeOffSubtypesRequest\x12$\n" +

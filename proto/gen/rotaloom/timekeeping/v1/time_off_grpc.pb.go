@@ -44,22 +44,27 @@ type TimeOffServiceClient interface {
 	// Replaces the contents of a request for time off, unless it is refused, cancelled or
 	// retracted. Its status does not change. If it is approved, the schedule is updated.
 	UpdateTimeOff(ctx context.Context, in *UpdateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
-	// Retrieves one request for time off.
+	// Retrieves one request for time off. An unknown id, and a request of an employee whom the
+	// caller may not see, are 404.
 	GetTimeOff(ctx context.Context, in *GetTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
 	// Retrieves requests for time off by id, or the requests of employees that overlap some
 	// days. If some of the employees are unknown, the response is 207 with the requests of
 	// the other employees.
 	MultiReadTimeOff(ctx context.Context, in *MultiReadTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequestList, error)
 	// Changes the status of a request for time off: approves, refuses or cancels it.
+	// nextValidStatuses of the request has the permitted statuses.
 	ApplyUpdateTimeOff(ctx context.Context, in *ApplyUpdateTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
-	// Lists the request subtypes of time off.
+	// Lists the request subtypes of time off. They are the same for all employees, and ordered by
+	// name.
 	ListTimeOffSubtypes(ctx context.Context, in *ListTimeOffSubtypesRequest, opts ...grpc.CallOption) (*TimeOffSubtypeList, error)
-	// Lists the symbolic amounts of periods, which replace a duration.
+	// Lists the symbolic amounts of periods, which replace a duration. They are -1 FULL_DAY and
+	// -2 HALF_DAY, or those of a request subtype.
 	ListTimeOffSymbolicValues(ctx context.Context, in *ListTimeOffSymbolicValuesRequest, opts ...grpc.CallOption) (*SymbolicValueList, error)
-	// Lists the days of a range when an employee can request time off: days that are not
-	// locked and that no request covers as a whole.
+	// Lists the days of a range when an employee can request time off: days that are not locked
+	// and that no request covers as a whole. Consecutive days are one item.
 	ListTimeOffRequestPeriods(ctx context.Context, in *ListTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error)
-	// Retrieves the balances of an employee for the pay code of a request subtype.
+	// Retrieves the balances of an employee for the pay code of a request subtype. Each item has
+	// one pay code with its balances.
 	ReadTimeOffAccruals(ctx context.Context, in *ReadTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error)
 }
 
@@ -173,22 +178,27 @@ type TimeOffServiceServer interface {
 	// Replaces the contents of a request for time off, unless it is refused, cancelled or
 	// retracted. Its status does not change. If it is approved, the schedule is updated.
 	UpdateTimeOff(context.Context, *UpdateTimeOffRequest) (*TimeOffRequest, error)
-	// Retrieves one request for time off.
+	// Retrieves one request for time off. An unknown id, and a request of an employee whom the
+	// caller may not see, are 404.
 	GetTimeOff(context.Context, *GetTimeOffRequest) (*TimeOffRequest, error)
 	// Retrieves requests for time off by id, or the requests of employees that overlap some
 	// days. If some of the employees are unknown, the response is 207 with the requests of
 	// the other employees.
 	MultiReadTimeOff(context.Context, *MultiReadTimeOffRequest) (*TimeOffRequestList, error)
 	// Changes the status of a request for time off: approves, refuses or cancels it.
+	// nextValidStatuses of the request has the permitted statuses.
 	ApplyUpdateTimeOff(context.Context, *ApplyUpdateTimeOffRequest) (*TimeOffRequest, error)
-	// Lists the request subtypes of time off.
+	// Lists the request subtypes of time off. They are the same for all employees, and ordered by
+	// name.
 	ListTimeOffSubtypes(context.Context, *ListTimeOffSubtypesRequest) (*TimeOffSubtypeList, error)
-	// Lists the symbolic amounts of periods, which replace a duration.
+	// Lists the symbolic amounts of periods, which replace a duration. They are -1 FULL_DAY and
+	// -2 HALF_DAY, or those of a request subtype.
 	ListTimeOffSymbolicValues(context.Context, *ListTimeOffSymbolicValuesRequest) (*SymbolicValueList, error)
-	// Lists the days of a range when an employee can request time off: days that are not
-	// locked and that no request covers as a whole.
+	// Lists the days of a range when an employee can request time off: days that are not locked
+	// and that no request covers as a whole. Consecutive days are one item.
 	ListTimeOffRequestPeriods(context.Context, *ListTimeOffRequestPeriodsRequest) (*RequestPeriodList, error)
-	// Retrieves the balances of an employee for the pay code of a request subtype.
+	// Retrieves the balances of an employee for the pay code of a request subtype. Each item has
+	// one pay code with its balances.
 	ReadTimeOffAccruals(context.Context, *ReadTimeOffAccrualsRequest) (*TimeOffAccrualList, error)
 	mustEmbedUnimplementedTimeOffServiceServer()
 }
@@ -475,23 +485,29 @@ const (
 //
 // EmployeeTimeOffService lets employees request time off for themselves.
 type EmployeeTimeOffServiceClient interface {
-	// Submits a request for time off.
+	// Submits a request for time off. It is approved at once if the subtype has
+	// automaticApproval.
 	CreateEmployeeTimeOff(ctx context.Context, in *TimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
-	// Retrieves one request of the caller.
+	// Retrieves one request of the caller. An unknown id, and a request of another employee, are
+	// 404.
 	GetEmployeeTimeOff(ctx context.Context, in *GetTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequest, error)
-	// Retrieves requests of the caller by id, or the requests that overlap some days.
+	// Retrieves requests of the caller by id, or the requests that overlap some days. The id of
+	// another employee's request is refused like an unknown one.
 	MultiReadEmployeeTimeOff(ctx context.Context, in *MultiReadEmployeeTimeOffRequest, opts ...grpc.CallOption) (*TimeOffRequestList, error)
-	// Changes the status of a request of the caller: retracts it, or requests the
-	// cancellation of an approved request.
+	// Changes the status of a request of the caller: retracts it, or requests the cancellation of
+	// an approved request. nextValidStatuses of the request has the permitted statuses.
 	ApplyUpdateEmployeeTimeOff(ctx context.Context, in *ApplyUpdateTimeOffRequest, opts ...grpc.CallOption) (*EmployeeTimeOffUpdate, error)
-	// Lists the request subtypes of time off.
+	// Lists the request subtypes of time off. They are the same for all employees, and ordered by
+	// name.
 	ListEmployeeTimeOffSubtypes(ctx context.Context, in *ListEmployeeTimeOffSubtypesRequest, opts ...grpc.CallOption) (*TimeOffSubtypeList, error)
-	// Lists the symbolic amounts of periods, which replace a duration.
+	// Lists the symbolic amounts of periods, which replace a duration. They are -1 FULL_DAY and
+	// -2 HALF_DAY, or those of a request subtype.
 	ListEmployeeTimeOffSymbolicValues(ctx context.Context, in *ListEmployeeTimeOffSymbolicValuesRequest, opts ...grpc.CallOption) (*SymbolicValueList, error)
-	// Lists the days of a range when the caller can request time off: days that are not
-	// locked and that no request covers as a whole.
+	// Lists the days of a range when the caller can request time off: days that are not locked
+	// and that no request covers as a whole. Consecutive days are one item.
 	ListEmployeeTimeOffRequestPeriods(ctx context.Context, in *ListEmployeeTimeOffRequestPeriodsRequest, opts ...grpc.CallOption) (*RequestPeriodList, error)
-	// Retrieves the balances of the caller for the pay code of a request subtype.
+	// Retrieves the balances of the caller for the pay code of a request subtype. Each item has
+	// one pay code with its balances.
 	ReadEmployeeTimeOffAccruals(ctx context.Context, in *ReadEmployeeTimeOffAccrualsRequest, opts ...grpc.CallOption) (*TimeOffAccrualList, error)
 }
 
@@ -589,23 +605,29 @@ func (c *employeeTimeOffServiceClient) ReadEmployeeTimeOffAccruals(ctx context.C
 //
 // EmployeeTimeOffService lets employees request time off for themselves.
 type EmployeeTimeOffServiceServer interface {
-	// Submits a request for time off.
+	// Submits a request for time off. It is approved at once if the subtype has
+	// automaticApproval.
 	CreateEmployeeTimeOff(context.Context, *TimeOffRequest) (*TimeOffRequest, error)
-	// Retrieves one request of the caller.
+	// Retrieves one request of the caller. An unknown id, and a request of another employee, are
+	// 404.
 	GetEmployeeTimeOff(context.Context, *GetTimeOffRequest) (*TimeOffRequest, error)
-	// Retrieves requests of the caller by id, or the requests that overlap some days.
+	// Retrieves requests of the caller by id, or the requests that overlap some days. The id of
+	// another employee's request is refused like an unknown one.
 	MultiReadEmployeeTimeOff(context.Context, *MultiReadEmployeeTimeOffRequest) (*TimeOffRequestList, error)
-	// Changes the status of a request of the caller: retracts it, or requests the
-	// cancellation of an approved request.
+	// Changes the status of a request of the caller: retracts it, or requests the cancellation of
+	// an approved request. nextValidStatuses of the request has the permitted statuses.
 	ApplyUpdateEmployeeTimeOff(context.Context, *ApplyUpdateTimeOffRequest) (*EmployeeTimeOffUpdate, error)
-	// Lists the request subtypes of time off.
+	// Lists the request subtypes of time off. They are the same for all employees, and ordered by
+	// name.
 	ListEmployeeTimeOffSubtypes(context.Context, *ListEmployeeTimeOffSubtypesRequest) (*TimeOffSubtypeList, error)
-	// Lists the symbolic amounts of periods, which replace a duration.
+	// Lists the symbolic amounts of periods, which replace a duration. They are -1 FULL_DAY and
+	// -2 HALF_DAY, or those of a request subtype.
 	ListEmployeeTimeOffSymbolicValues(context.Context, *ListEmployeeTimeOffSymbolicValuesRequest) (*SymbolicValueList, error)
-	// Lists the days of a range when the caller can request time off: days that are not
-	// locked and that no request covers as a whole.
+	// Lists the days of a range when the caller can request time off: days that are not locked
+	// and that no request covers as a whole. Consecutive days are one item.
 	ListEmployeeTimeOffRequestPeriods(context.Context, *ListEmployeeTimeOffRequestPeriodsRequest) (*RequestPeriodList, error)
-	// Retrieves the balances of the caller for the pay code of a request subtype.
+	// Retrieves the balances of the caller for the pay code of a request subtype. Each item has
+	// one pay code with its balances.
 	ReadEmployeeTimeOffAccruals(context.Context, *ReadEmployeeTimeOffAccrualsRequest) (*TimeOffAccrualList, error)
 	mustEmbedUnimplementedEmployeeTimeOffServiceServer()
 }

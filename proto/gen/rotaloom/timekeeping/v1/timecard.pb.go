@@ -31,15 +31,18 @@ const (
 // two dates.
 type GetTimecardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Exactly one of the two.
-	EmployeeId   *int64  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The id of the employee. Exactly one of employee_id and person_number is required.
+	EmployeeId *int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of the employee.
 	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	// The first and the last day, both included.
+	// The first day, YYYY-MM-DD. Together with end_date, instead of symbolic_period_id.
 	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate   string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// The id or the symbolic id of the period.
+	// The last day, included; at most 366 days.
+	EndDate string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The id or the symbolic id of a symbolic period, instead of both dates.
 	SymbolicPeriodId string `protobuf:"bytes,5,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
-	// The same values as in multi_read. Unknown words are refused.
+	// The parts to return, as in POST /v1/timekeeping/timecard/multi_read; the default is all.
+	// Unknown words are refused.
 	Select        []string `protobuf:"bytes,6,rep,name=select,proto3" json:"select,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -119,13 +122,17 @@ func (x *GetTimecardRequest) GetSelect() []string {
 
 type GetEmployeeTimecardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The same properties as in GetTimecardRequest.
-	StartDate        string   `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate          string   `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	SymbolicPeriodId string   `protobuf:"bytes,3,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
-	Select           []string `protobuf:"bytes,4,rep,name=select,proto3" json:"select,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The first day, YYYY-MM-DD. Together with end_date, instead of symbolic_period_id.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included; at most 366 days.
+	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The id or the symbolic id of a symbolic period, instead of both dates.
+	SymbolicPeriodId string `protobuf:"bytes,3,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
+	// The parts to return, as in POST /v1/timekeeping/timecard/multi_read; the default is all.
+	// Unknown words are refused.
+	Select        []string `protobuf:"bytes,4,rep,name=select,proto3" json:"select,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GetEmployeeTimecardRequest) Reset() {
@@ -192,8 +199,10 @@ type MultiReadTimecardsRequest struct {
 	// DAILY_TOTAL_SUMMARY, SCHEDULE_SHIFT, SCHEDULE_PAYCODE_EDITS and
 	// HISTORICAL_CORRECTIONS, in any case. The default is all of them. Other words of the
 	// reference product select nothing.
-	Select           []string             `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	Where            *TimecardsWhere      `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// The employees and the days.
+	Where *TimecardsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	// Options of the form of timecards.
 	MultiReadOptions *TimecardReadOptions `protobuf:"bytes,3,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -253,9 +262,10 @@ func (x *MultiReadTimecardsRequest) GetMultiReadOptions() *TimecardReadOptions {
 // TimecardReadOptions has options for the form of timecards.
 type TimecardReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whether worked spans past midnight are split by day.
+	// Whether worked spans past midnight are split by day. The default is false.
 	BreakSpanAtMidnight *bool `protobuf:"varint,1,opt,name=break_span_at_midnight,json=breakSpanAtMidnight,proto3,oneof" json:"break_span_at_midnight,omitempty"`
-	// Whether consecutive segments of a scheduled shift in the same job are merged.
+	// Whether consecutive segments of a scheduled shift in the same job are merged. The default
+	// is false.
 	ConsolidateScheduleSegments *bool `protobuf:"varint,2,opt,name=consolidate_schedule_segments,json=consolidateScheduleSegments,proto3,oneof" json:"consolidate_schedule_segments,omitempty"`
 	// The rollup of totals. ALL: by pay code and job. DAILY, the default: by day, pay code
 	// and job. RAW, SHIFT, TIMEITEM, PERIOD_TO_DATE and ACTIVITY_EVENT have the same effect
@@ -321,12 +331,15 @@ func (x *TimecardReadOptions) GetTotalsRollupBy() string {
 // number of employees multiplied by the number of days is at most 30,000. A symbolic
 // period is always resolved to its dates.
 type TimecardsWhere struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employees *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	// Both dates are included.
-	DateRange     *v1.DateRange        `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	EmployeeSet   *TimecardEmployeeSet `protobuf:"bytes,3,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
-	HyperFind     *v1.Ref              `protobuf:"bytes,4,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, at most 500; the qualifier is the person number.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The days: two dates, both included, or a symbolic period. At most 366 days.
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// The employees and the days in one object, instead of the other properties.
+	EmployeeSet *TimecardEmployeeSet `protobuf:"bytes,3,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
+	// The hyperfind query that selects the employees, instead of employees.
+	HyperFind     *v1.Ref `protobuf:"bytes,4,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,11 +402,15 @@ func (x *TimecardsWhere) GetHyperFind() *v1.Ref {
 	return nil
 }
 
+// TimecardEmployeeSet names days, and employees by a list or by a hyperfind query.
 type TimecardEmployeeSet struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employees     *v1.RefList            `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
-	DateRange     *v1.DateRange          `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
-	HyperFind     *v1.Ref                `protobuf:"bytes,3,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees, at most 500; the qualifier is the person number.
+	Employees *v1.RefList `protobuf:"bytes,1,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The days: two dates, both included, or a symbolic period. At most 366 days.
+	DateRange *v1.DateRange `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	// The hyperfind query that selects the employees, instead of employees.
+	HyperFind     *v1.Ref `protobuf:"bytes,3,opt,name=hyper_find,json=hyperFind,proto3" json:"hyper_find,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -450,9 +467,11 @@ func (x *TimecardEmployeeSet) GetHyperFind() *v1.Ref {
 }
 
 type UpdateTimecardRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *TimecardWhere         `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
-	Do            *TimecardChanges       `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee, and the days in the response.
+	Where *TimecardWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	// The changes. Without them, the response is the timecard as it is.
+	Do            *TimecardChanges `protobuf:"bytes,2,opt,name=do,proto3" json:"do,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -501,10 +520,13 @@ func (x *UpdateTimecardRequest) GetDo() *TimecardChanges {
 	return nil
 }
 
+// TimecardWhere names an employee, and the days in the response.
 type TimecardWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employee      *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	DateRange     *TimecardDates         `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number. Operations on the own timecard need none.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The days in the response.
+	DateRange     *TimecardDates `protobuf:"bytes,2,opt,name=date_range,json=dateRange,proto3" json:"date_range,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -556,10 +578,13 @@ func (x *TimecardWhere) GetDateRange() *TimecardDates {
 // TimecardDates is the range of days in the response: two dates or a symbolic period.
 // Times in the dates are ignored.
 type TimecardDates struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	StartDate      string                 `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate        string                 `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	SymbolicPeriod *v1.Ref                `protobuf:"bytes,3,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included.
+	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The symbolic period, instead of both dates.
+	SymbolicPeriod *v1.Ref `protobuf:"bytes,3,opt,name=symbolic_period,json=symbolicPeriod,proto3" json:"symbolic_period,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -619,10 +644,12 @@ func (x *TimecardDates) GetSymbolicPeriod() *v1.Ref {
 // with totals and exceptions. Pay code edits are not checked against balances. The caller
 // is the user of the access token.
 type TimecardChanges struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	Punches      *PunchChanges          `protobuf:"bytes,1,opt,name=punches,proto3" json:"punches,omitempty"`
-	PayCodeEdits *PayCodeEditChanges    `protobuf:"bytes,2,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
-	// Whether the changes are checked only and not stored.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The changes of punches.
+	Punches *PunchChanges `protobuf:"bytes,1,opt,name=punches,proto3" json:"punches,omitempty"`
+	// The changes of pay code edits.
+	PayCodeEdits *PayCodeEditChanges `protobuf:"bytes,2,opt,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
+	// Whether the changes are checked only and not stored. The default is false.
 	OnlyValidate  *bool `protobuf:"varint,3,opt,name=only_validate,json=onlyValidate,proto3,oneof" json:"only_validate,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -679,12 +706,14 @@ func (x *TimecardChanges) GetOnlyValidate() bool {
 	return false
 }
 
+// PunchChanges are changes of punches of one timecard.
 type PunchChanges struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Added []*Punch               `protobuf:"bytes,1,rep,name=added,proto3" json:"added,omitempty"`
+	// New punches. Ids in them are ignored.
+	Added []*Punch `protobuf:"bytes,1,rep,name=added,proto3" json:"added,omitempty"`
 	// Punches with their ids. The sent punch replaces the stored one.
 	Updated []*Punch `protobuf:"bytes,2,rep,name=updated,proto3" json:"updated,omitempty"`
-	// Punches with their ids.
+	// Punches with their ids. Their other properties are ignored.
 	Removed       []*Punch `protobuf:"bytes,3,rep,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -741,12 +770,14 @@ func (x *PunchChanges) GetRemoved() []*Punch {
 	return nil
 }
 
+// PayCodeEditChanges are changes of pay code edits of one timecard.
 type PayCodeEditChanges struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// New pay code edits. Ids in them are ignored.
 	Added []*TimecardPayCodeEdit `protobuf:"bytes,1,rep,name=added,proto3" json:"added,omitempty"`
 	// Pay code edits with their ids. The sent pay code edit replaces the stored one.
 	Updated []*TimecardPayCodeEdit `protobuf:"bytes,2,rep,name=updated,proto3" json:"updated,omitempty"`
-	// Pay code edits with their ids.
+	// Pay code edits with their ids. Their other properties are ignored.
 	Removed       []*TimecardPayCodeEdit `protobuf:"bytes,3,rep,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -858,27 +889,37 @@ func (x *TimecardList) GetFailure() *v1.ErrorBody {
 
 // Timecard has the selected lists, also the empty ones, as [].
 type Timecard struct {
-	state        protoimpl.MessageState `protogen:"open.v1"`
-	Employee     *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDate    string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate      string                 `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	Punches      []*Punch               `protobuf:"bytes,4,rep,name=punches,proto3" json:"punches,omitempty"`
-	WorkedShifts []*WorkedShift         `protobuf:"bytes,5,rep,name=worked_shifts,json=workedShifts,proto3" json:"worked_shifts,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The first day of the timecard.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day of the timecard, included.
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The punches, in the order of the shifts. Selected by PUNCHES.
+	Punches []*Punch `protobuf:"bytes,4,rep,name=punches,proto3" json:"punches,omitempty"`
+	// The shifts that follow from the punches. Selected by WORKED_SHIFTS.
+	WorkedShifts []*WorkedShift `protobuf:"bytes,5,rep,name=worked_shifts,json=workedShifts,proto3" json:"worked_shifts,omitempty"`
+	// The pay code edits that users entered on the timecard. Selected by PAYCODE_EDITS.
 	PayCodeEdits []*TimecardPayCodeEdit `protobuf:"bytes,6,rep,name=pay_code_edits,json=payCodeEdits,proto3" json:"pay_code_edits,omitempty"`
-	Exceptions   []*TimecardException   `protobuf:"bytes,7,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
-	// By day, pay code and job.
+	// The exceptions: missing punches and differences to the schedule. Selected by EXCEPTIONS.
+	Exceptions []*TimecardException `protobuf:"bytes,7,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
+	// Totals by day, pay code and job; by pay code and job with totalsRollupBy ALL. Selected by
+	// TOTALS.
 	Totals []*TimecardTotal `protobuf:"bytes,8,rep,name=totals,proto3" json:"totals,omitempty"`
-	// By pay code and job.
+	// Totals by pay code and job. Selected by TOTAL_SUMMARY.
 	TotalSummary []*TimecardTotal `protobuf:"bytes,9,rep,name=total_summary,json=totalSummary,proto3" json:"total_summary,omitempty"`
-	// By day and pay code.
-	DailyTotalSummary     []*TimecardTotal         `protobuf:"bytes,10,rep,name=daily_total_summary,json=dailyTotalSummary,proto3" json:"daily_total_summary,omitempty"`
-	ScheduleShifts        []*TimecardScheduleShift `protobuf:"bytes,11,rep,name=schedule_shifts,json=scheduleShifts,proto3" json:"schedule_shifts,omitempty"`
-	HistoricalCorrections []*HistoricalCorrection  `protobuf:"bytes,12,rep,name=historical_corrections,json=historicalCorrections,proto3" json:"historical_corrections,omitempty"`
-	// The last day that is signed off.
+	// Totals by day and pay code. Selected by DAILY_TOTAL_SUMMARY.
+	DailyTotalSummary []*TimecardTotal `protobuf:"bytes,10,rep,name=daily_total_summary,json=dailyTotalSummary,proto3" json:"daily_total_summary,omitempty"`
+	// The scheduled shifts. Selected by SCHEDULE_SHIFT.
+	ScheduleShifts []*TimecardScheduleShift `protobuf:"bytes,11,rep,name=schedule_shifts,json=scheduleShifts,proto3" json:"schedule_shifts,omitempty"`
+	// The corrections that changes of signed-off days caused. Selected by HISTORICAL_CORRECTIONS.
+	HistoricalCorrections []*HistoricalCorrection `protobuf:"bytes,12,rep,name=historical_corrections,json=historicalCorrections,proto3" json:"historical_corrections,omitempty"`
+	// The last day that is signed off. Absent if no day is signed off.
 	SignedOffThroughDate string `protobuf:"bytes,13,opt,name=signed_off_through_date,json=signedOffThroughDate,proto3" json:"signed_off_through_date,omitempty"`
-	// Pay code edits of the schedule, including approved time off, and the paid part of
-	// leave edits. They count in the totals. They are changed in the schedule, the request
-	// or the leave case, not here.
+	// Pay code edits of the schedule, including approved time off, and the paid part of leave
+	// edits. They count in the totals. They are changed in the schedule, the request or the leave
+	// case, not here. Selected by SCHEDULE_PAYCODE_EDITS.
 	SchedulePayCodeEdits []*SchedulePayCodeEdit `protobuf:"bytes,14,rep,name=schedule_pay_code_edits,json=schedulePayCodeEdits,proto3" json:"schedule_pay_code_edits,omitempty"`
 	EmptyLists           []int32                `protobuf:"varint,15,rep,packed,name=empty_lists,json=emptyLists,proto3" json:"empty_lists,omitempty"`
 	unknownFields        protoimpl.UnknownFields
@@ -1020,20 +1061,28 @@ func (x *Timecard) GetEmptyLists() []int32 {
 	return nil
 }
 
+// WorkedShift is a shift that follows from punches.
 type WorkedShift struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
 	// The day of the shift.
 	ApplyDate string `protobuf:"bytes,2,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	// The rounded times on the clock at the place of the punches.
+	// The rounded time of the first punch, on the clock at the place of the punch. Absent if this
+	// punch is missing.
 	StartDateTime string `protobuf:"bytes,3,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	// The paid time, and the time that was deducted for breaks.
+	// The rounded time of the last punch, on the clock at the place of the punch. Absent if this
+	// punch is missing.
+	EndDateTime string `protobuf:"bytes,4,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The paid hours, in elapsed time.
 	HoursWorked *float64 `protobuf:"fixed64,5,opt,name=hours_worked,json=hoursWorked,proto3,oneof" json:"hours_worked,omitempty"`
-	BreakHours  *float64 `protobuf:"fixed64,6,opt,name=break_hours,json=breakHours,proto3,oneof" json:"break_hours,omitempty"`
-	IsScheduled *bool    `protobuf:"varint,7,opt,name=is_scheduled,json=isScheduled,proto3,oneof" json:"is_scheduled,omitempty"`
+	// The hours that were deducted for breaks.
+	BreakHours *float64 `protobuf:"fixed64,6,opt,name=break_hours,json=breakHours,proto3,oneof" json:"break_hours,omitempty"`
+	// Whether the employee has a scheduled shift at this time.
+	IsScheduled *bool `protobuf:"varint,7,opt,name=is_scheduled,json=isScheduled,proto3,oneof" json:"is_scheduled,omitempty"`
 	// Whether the employee is still at work.
-	IsOpen        *bool         `protobuf:"varint,8,opt,name=is_open,json=isOpen,proto3,oneof" json:"is_open,omitempty"`
+	IsOpen *bool `protobuf:"varint,8,opt,name=is_open,json=isOpen,proto3,oneof" json:"is_open,omitempty"`
+	// The spans of work between two punches, ascending.
 	WorkedSpans   []*WorkedSpan `protobuf:"bytes,9,rep,name=worked_spans,json=workedSpans,proto3" json:"worked_spans,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1132,14 +1181,22 @@ func (x *WorkedShift) GetWorkedSpans() []*WorkedSpan {
 	return nil
 }
 
+// WorkedSpan is work between two punches, in one job.
 type WorkedSpan struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDateTime string                 `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	// Ids of punches.
-	StartPunchId  *int64  `protobuf:"varint,3,opt,name=start_punch_id,json=startPunchId,proto3,oneof" json:"start_punch_id,omitempty"`
-	EndPunchId    *int64  `protobuf:"varint,4,opt,name=end_punch_id,json=endPunchId,proto3,oneof" json:"end_punch_id,omitempty"`
-	OrgJob        *v1.Ref `protobuf:"bytes,5,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rounded start, on the clock at the place of the punch. Absent if the punch is missing.
+	StartDateTime string `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The rounded end, on the clock at the place of the punch. Absent if the punch is missing.
+	EndDateTime string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The id of the punch that begins the span. Absent if it is missing, or if the span begins at
+	// midnight because of breakSpanAtMidnight.
+	StartPunchId *int64 `protobuf:"varint,3,opt,name=start_punch_id,json=startPunchId,proto3,oneof" json:"start_punch_id,omitempty"`
+	// The id of the punch that ends the span. Absent if it is missing, or if the span ends at
+	// midnight because of breakSpanAtMidnight.
+	EndPunchId *int64 `protobuf:"varint,4,opt,name=end_punch_id,json=endPunchId,proto3,oneof" json:"end_punch_id,omitempty"`
+	// The job; the qualifier is its path.
+	OrgJob *v1.Ref `protobuf:"bytes,5,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// The pay code of the span, before overtime and other tiers of the pay rule.
 	Paycode       *v1.Ref `protobuf:"bytes,6,opt,name=paycode,proto3" json:"paycode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1217,26 +1274,39 @@ func (x *WorkedSpan) GetPaycode() *v1.Ref {
 	return nil
 }
 
+// TimecardPayCodeEdit is an amount of time or money that a user entered under a pay code.
 type TimecardPayCodeEdit struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Id       *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	// The pay code. It must exist and must not be a combined pay code.
-	Paycode   *v1.Ref `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
-	ApplyDate string  `protobuf:"bytes,4,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	// HOUR, DAY or MONEY: the unit of the pay code.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server. Required to change or remove a pay code edit.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee; the qualifier is the person number. In requests, it may be absent or the
+	// employee of the timecard.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The pay code. It must exist and must not be a combined pay code. Required in new and
+	// changed pay code edits.
+	Paycode *v1.Ref `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
+	// The day of the pay code edit. Required in new and changed pay code edits.
+	ApplyDate string `protobuf:"bytes,4,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	// HOUR, DAY or MONEY, in any case: the unit of the pay code. Requests may leave it out.
 	AmountType string `protobuf:"bytes,5,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
-	// Exactly one of the three, by the unit of the pay code. They have at most four
-	// decimals; hours are exact to the second.
+	// The hours, if the unit of the pay code is HOUR, exact to the second. A number or a text.
 	DurationInHours *structpb.Value `protobuf:"bytes,6,opt,name=duration_in_hours,json=durationInHours,proto3" json:"duration_in_hours,omitempty"`
-	DurationInDays  *structpb.Value `protobuf:"bytes,7,opt,name=duration_in_days,json=durationInDays,proto3" json:"duration_in_days,omitempty"`
-	MoneyAmount     *structpb.Value `protobuf:"bytes,8,opt,name=money_amount,json=moneyAmount,proto3" json:"money_amount,omitempty"`
-	StartDateTime   string          `protobuf:"bytes,9,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	// The default is the primary job.
-	OrgJob        *v1.Ref            `protobuf:"bytes,10,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// The days, if the unit of the pay code is DAY, with at most four decimals. A number or a
+	// text.
+	DurationInDays *structpb.Value `protobuf:"bytes,7,opt,name=duration_in_days,json=durationInDays,proto3" json:"duration_in_days,omitempty"`
+	// The amount, if the unit of the pay code is MONEY, with at most four decimals. A number or a
+	// text.
+	MoneyAmount *structpb.Value `protobuf:"bytes,8,opt,name=money_amount,json=moneyAmount,proto3" json:"money_amount,omitempty"`
+	// Stored and returned, without an effect.
+	StartDateTime string `protobuf:"bytes,9,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The job, by id or path; responses have the path as qualifier. The default is the primary
+	// job.
+	OrgJob *v1.Ref `protobuf:"bytes,10,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// Comments, stored and returned as sent, without an effect.
 	CommentsNotes []*structpb.Struct `protobuf:"bytes,11,rep,name=comments_notes,json=commentsNotes,proto3" json:"comments_notes,omitempty"`
-	// Read only: the change of the edit after the timecard of its day was signed off, with
-	// the same values as signOffChange of punches.
+	// Only in responses: the change of the pay code edit after the timecard of its day was signed
+	// off. Absent without such a change. The totals of the day stay as they were signed off; the
+	// difference is a historical correction.
 	SignOffChange string `protobuf:"bytes,12,opt,name=sign_off_change,json=signOffChange,proto3" json:"sign_off_change,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1356,16 +1426,21 @@ func (x *TimecardPayCodeEdit) GetSignOffChange() string {
 	return ""
 }
 
+// TimecardException is a missing punch, or a difference between work and schedule.
 type TimecardException struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Employee      *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	ApplyDate     string                 `protobuf:"bytes,2,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The day of the shift.
+	ApplyDate string `protobuf:"bytes,2,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	// The kind of the exception.
 	ExceptionType *TimecardExceptionType `protobuf:"bytes,3,opt,name=exception_type,json=exceptionType,proto3" json:"exception_type,omitempty"`
-	// The difference between the punch and the schedule.
+	// The difference between the punch and the schedule in hours. Absent for kinds without a
+	// difference.
 	DifferenceInHours *float64 `protobuf:"fixed64,4,opt,name=difference_in_hours,json=differenceInHours,proto3,oneof" json:"difference_in_hours,omitempty"`
 	// The same as differenceInHours, under the name of the reference product.
 	ViolationInHours *float64 `protobuf:"fixed64,6,opt,name=violation_in_hours,json=violationInHours,proto3,oneof" json:"violation_in_hours,omitempty"`
-	// The id of the punch.
+	// The id of the punch. Absent if the exception is not about a punch.
 	PunchId       *int64 `protobuf:"varint,5,opt,name=punch_id,json=punchId,proto3,oneof" json:"punch_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1443,11 +1518,16 @@ func (x *TimecardException) GetPunchId() int64 {
 	return 0
 }
 
+// TimecardExceptionType is a kind of exception.
 type TimecardExceptionType struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	DisplayName   string                 `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, 1 to 9, in the order of the names.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the kind.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The name for displays, in the language that Accept-Language asks for: English, German,
+	// Spanish, French, Dutch or Portuguese. The default is English.
+	DisplayName   string `protobuf:"bytes,3,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1503,18 +1583,27 @@ func (x *TimecardExceptionType) GetDisplayName() string {
 	return ""
 }
 
+// TimecardTotal is an amount of time or money under a pay code.
 type TimecardTotal struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	ApplyDate string                 `protobuf:"bytes,1,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	Paycode   *v1.Ref                `protobuf:"bytes,2,opt,name=paycode,proto3" json:"paycode,omitempty"`
-	OrgJob    *v1.Ref                `protobuf:"bytes,3,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	// HOUR, DAY or MONEY.
-	AmountType  string   `protobuf:"bytes,4,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day of the payment. Absent in totals that add up several days.
+	ApplyDate string `protobuf:"bytes,1,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	// The pay code.
+	Paycode *v1.Ref `protobuf:"bytes,2,opt,name=paycode,proto3" json:"paycode,omitempty"`
+	// The job; the qualifier is its path. Absent in totals that add up several jobs.
+	OrgJob *v1.Ref `protobuf:"bytes,3,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// HOUR, DAY or MONEY: the amount that the total has.
+	AmountType string `protobuf:"bytes,4,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
+	// The hours, if amountType is HOUR. Negative if corrections remove more than is added.
 	HoursAmount *float64 `protobuf:"fixed64,5,opt,name=hours_amount,json=hoursAmount,proto3,oneof" json:"hours_amount,omitempty"`
-	DaysAmount  *float64 `protobuf:"fixed64,6,opt,name=days_amount,json=daysAmount,proto3,oneof" json:"days_amount,omitempty"`
+	// The days, if amountType is DAY. Negative if corrections remove more than is added.
+	DaysAmount *float64 `protobuf:"fixed64,6,opt,name=days_amount,json=daysAmount,proto3,oneof" json:"days_amount,omitempty"`
+	// The amount of money, if amountType is MONEY. Negative if corrections remove more than is
+	// added.
 	MoneyAmount *float64 `protobuf:"fixed64,7,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
-	// Whether the total corrects days that were signed off.
-	IsCorrection  *bool `protobuf:"varint,8,opt,name=is_correction,json=isCorrection,proto3,oneof" json:"is_correction,omitempty"`
+	// Whether the total is a correction of days that were signed off before. Absent in summaries.
+	IsCorrection *bool `protobuf:"varint,8,opt,name=is_correction,json=isCorrection,proto3,oneof" json:"is_correction,omitempty"`
+	// Whether the day of the total is signed off. Absent in summaries.
 	SignedOff     *bool `protobuf:"varint,9,opt,name=signed_off,json=signedOff,proto3,oneof" json:"signed_off,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1613,13 +1702,18 @@ func (x *TimecardTotal) GetSignedOff() bool {
 	return false
 }
 
+// TimecardScheduleShift is a scheduled shift, as the timecard compares it with the work.
 type TimecardScheduleShift struct {
-	state         protoimpl.MessageState     `protogen:"open.v1"`
-	Employee      *v1.Ref                    `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDateTime string                     `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                     `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	Segments      []*TimecardScheduleSegment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
-	// Hours in elapsed time.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The scheduled start, on the clock of the employee.
+	StartDateTime string `protobuf:"bytes,2,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The scheduled end, on the clock of the employee.
+	EndDateTime string `protobuf:"bytes,3,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The segments of the shift, ascending.
+	Segments []*TimecardScheduleSegment `protobuf:"bytes,4,rep,name=segments,proto3" json:"segments,omitempty"`
+	// The time from the start to the end, in hours of elapsed time.
 	Hours *float64 `protobuf:"fixed64,5,opt,name=hours,proto3,oneof" json:"hours,omitempty"`
 	// What happened to the shift after the timecard of its day was signed off: ADDED or REMOVED.
 	// A shift that was changed is removed and added. Absent if nothing happened.
@@ -1700,11 +1794,15 @@ func (x *TimecardScheduleShift) GetSignOffChange() string {
 	return ""
 }
 
+// TimecardScheduleSegment is a part of a scheduled shift in one job.
 type TimecardScheduleSegment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	StartDateTime string                 `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
-	EndDateTime   string                 `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
-	OrgJob        *v1.Ref                `protobuf:"bytes,3,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The start, on the clock of the employee.
+	StartDateTime string `protobuf:"bytes,1,opt,name=start_date_time,json=startDateTime,proto3" json:"start_date_time,omitempty"`
+	// The end, on the clock of the employee.
+	EndDateTime string `protobuf:"bytes,2,opt,name=end_date_time,json=endDateTime,proto3" json:"end_date_time,omitempty"`
+	// The job; the qualifier is its path.
+	OrgJob        *v1.Ref `protobuf:"bytes,3,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1762,17 +1860,24 @@ func (x *TimecardScheduleSegment) GetOrgJob() *v1.Ref {
 
 // SchedulePayCodeEdit is a pay code edit or leave on one day of the schedule.
 type SchedulePayCodeEdit struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employee  *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	ApplyDate string                 `protobuf:"bytes,2,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	Paycode   *v1.Ref                `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
-	OrgJob    *v1.Ref                `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	// HOUR, DAY or MONEY.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The day.
+	ApplyDate string `protobuf:"bytes,2,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	// The pay code.
+	Paycode *v1.Ref `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
+	// The job; the qualifier is its path.
+	OrgJob *v1.Ref `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// HOUR, DAY or MONEY: the unit of the pay code.
 	AmountType string `protobuf:"bytes,5,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
-	// Hours in elapsed time. For a full day or half a day, the hours of the scheduled work.
+	// The hours in elapsed time, if amountType is HOUR. For a full day or half a day, the hours
+	// of the scheduled work.
 	DurationInHours *float64 `protobuf:"fixed64,6,opt,name=duration_in_hours,json=durationInHours,proto3,oneof" json:"duration_in_hours,omitempty"`
-	DurationInDays  *float64 `protobuf:"fixed64,7,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
-	MoneyAmount     *float64 `protobuf:"fixed64,8,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	// The days, if amountType is DAY.
+	DurationInDays *float64 `protobuf:"fixed64,7,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
+	// The amount of money, if amountType is MONEY.
+	MoneyAmount *float64 `protobuf:"fixed64,8,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
 	// Whether the entry belongs to a leave edit.
 	Leave *bool `protobuf:"varint,9,opt,name=leave,proto3,oneof" json:"leave,omitempty"`
 	// What happened to the edit after the timecard of its day was signed off, as signOffChange of
@@ -1885,21 +1990,29 @@ func (x *SchedulePayCodeEdit) GetSignOffChange() string {
 // HistoricalCorrection is the correction on a later day that follows from a change of a
 // signed-off day.
 type HistoricalCorrection struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Id       *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Employee *v1.Ref                `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	Paycode  *v1.Ref                `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
-	OrgJob   *v1.Ref                `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	// The corrected day.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id, given by the server.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The pay code.
+	Paycode *v1.Ref `protobuf:"bytes,3,opt,name=paycode,proto3" json:"paycode,omitempty"`
+	// The job; the qualifier is its path.
+	OrgJob *v1.Ref `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// The signed-off day that was changed.
 	HistoricalDate string `protobuf:"bytes,5,opt,name=historical_date,json=historicalDate,proto3" json:"historical_date,omitempty"`
 	// The day of the payment of the correction.
-	ApplyDate       string   `protobuf:"bytes,6,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	AmountType      string   `protobuf:"bytes,7,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
+	ApplyDate string `protobuf:"bytes,6,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	// The unit of the pay code, which says which of the amounts the correction has.
+	AmountType string `protobuf:"bytes,7,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
+	// The hours, if amountType is HOUR. Negative if the change removed time.
 	DurationInHours *float64 `protobuf:"fixed64,8,opt,name=duration_in_hours,json=durationInHours,proto3,oneof" json:"duration_in_hours,omitempty"`
-	DurationInDays  *float64 `protobuf:"fixed64,9,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
-	MoneyAmount     *float64 `protobuf:"fixed64,10,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The days, if amountType is DAY. Negative if the change removed days.
+	DurationInDays *float64 `protobuf:"fixed64,9,opt,name=duration_in_days,json=durationInDays,proto3,oneof" json:"duration_in_days,omitempty"`
+	// The amount of money, if amountType is MONEY. Negative if the change removed money.
+	MoneyAmount   *float64 `protobuf:"fixed64,10,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HistoricalCorrection) Reset() {
@@ -2009,10 +2122,12 @@ type MultiReadTimecardMetricsRequest struct {
 	// EXCEPTION_TOTAL, in any case. The default is all of them. ACCRUAL_SUMMARY selects balances
 	// of accruals, only by name, because they need the timecards since the first accrual profile.
 	// Other words of the reference product select nothing.
-	Select []string              `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
-	Where  *TimecardMetricsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
+	// The employees and the days.
+	Where *TimecardMetricsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
 	// Returns only totals of these pay codes. The default is all pay codes.
-	Paycodes      *v1.RefList    `protobuf:"bytes,3,opt,name=paycodes,proto3" json:"paycodes,omitempty"`
+	Paycodes *v1.RefList `protobuf:"bytes,3,opt,name=paycodes,proto3" json:"paycodes,omitempty"`
+	// The rollup of actualTotals, actualTotalsOnlyCorrections and actualTotalsExcludeCorrections.
 	RollupContext *RollupContext `protobuf:"bytes,4,opt,name=rollup_context,json=rollupContext,proto3" json:"rollup_context,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2076,10 +2191,13 @@ func (x *MultiReadTimecardMetricsRequest) GetRollupContext() *RollupContext {
 	return nil
 }
 
+// TimecardMetricsWhere names employees, days and pay codes.
 type TimecardMetricsWhere struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeSet *TimecardEmployeeSet   `protobuf:"bytes,1,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
-	// The same as paycodes beside where. Only one of the two is permitted.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employees and the days.
+	EmployeeSet *TimecardEmployeeSet `protobuf:"bytes,1,opt,name=employee_set,json=employeeSet,proto3" json:"employee_set,omitempty"`
+	// The same as paycodes beside where: returns only totals of these pay codes. Only one of the
+	// two is permitted.
 	Paycodes      *v1.RefList `protobuf:"bytes,2,opt,name=paycodes,proto3" json:"paycodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2132,15 +2250,20 @@ func (x *TimecardMetricsWhere) GetPaycodes() *v1.RefList {
 // RollupContext determines the rollup of actual totals. The default is by day, pay code
 // and job. Totals of several employees are never added up.
 type RollupContext struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	ByEmployee  *bool                  `protobuf:"varint,1,opt,name=by_employee,json=byEmployee,proto3,oneof" json:"by_employee,omitempty"`
-	ByPaycode   *bool                  `protobuf:"varint,2,opt,name=by_paycode,json=byPaycode,proto3,oneof" json:"by_paycode,omitempty"`
-	ByDate      *bool                  `protobuf:"varint,3,opt,name=by_date,json=byDate,proto3,oneof" json:"by_date,omitempty"`
-	ByDateRange *bool                  `protobuf:"varint,4,opt,name=by_date_range,json=byDateRange,proto3,oneof" json:"by_date_range,omitempty"`
-	ByOrg       *bool                  `protobuf:"varint,5,opt,name=by_org,json=byOrg,proto3,oneof" json:"by_org,omitempty"`
-	// Accepted and has no effect.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Has no effect: totals of several employees are never added up.
+	ByEmployee *bool `protobuf:"varint,1,opt,name=by_employee,json=byEmployee,proto3,oneof" json:"by_employee,omitempty"`
+	// Whether totals are by pay code. The default is false if rollupContext is present.
+	ByPaycode *bool `protobuf:"varint,2,opt,name=by_paycode,json=byPaycode,proto3,oneof" json:"by_paycode,omitempty"`
+	// Whether totals are by day. The default is false if rollupContext is present.
+	ByDate *bool `protobuf:"varint,3,opt,name=by_date,json=byDate,proto3,oneof" json:"by_date,omitempty"`
+	// Has no effect: totals without byDate are totals of the whole range.
+	ByDateRange *bool `protobuf:"varint,4,opt,name=by_date_range,json=byDateRange,proto3,oneof" json:"by_date_range,omitempty"`
+	// Whether totals are by job. The default is false if rollupContext is present.
+	ByOrg *bool `protobuf:"varint,5,opt,name=by_org,json=byOrg,proto3,oneof" json:"by_org,omitempty"`
+	// Has no effect.
 	ByLaborCategory *bool `protobuf:"varint,6,opt,name=by_labor_category,json=byLaborCategory,proto3,oneof" json:"by_labor_category,omitempty"`
-	// The same as by_org, because totals have jobs.
+	// The same as byOrg, because totals have jobs.
 	ByJob *bool `protobuf:"varint,7,opt,name=by_job,json=byJob,proto3,oneof" json:"by_job,omitempty"`
 	// Has no effect: an employee has one position, so that totals are always by position.
 	ByPosition    *bool `protobuf:"varint,8,opt,name=by_position,json=byPosition,proto3,oneof" json:"by_position,omitempty"`
@@ -2287,18 +2410,27 @@ func (x *TimecardMetricsList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// TimecardMetrics are the totals of one employee.
 type TimecardMetrics struct {
-	state                          protoimpl.MessageState `protogen:"open.v1"`
-	EmployeeId                     *v1.Ref                `protobuf:"bytes,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
-	ActualTotals                   []*ActualTotal         `protobuf:"bytes,2,rep,name=actual_totals,json=actualTotals,proto3" json:"actual_totals,omitempty"`
-	ActualTotalsOnlyCorrections    []*ActualTotal         `protobuf:"bytes,3,rep,name=actual_totals_only_corrections,json=actualTotalsOnlyCorrections,proto3" json:"actual_totals_only_corrections,omitempty"`
-	ActualTotalsExcludeCorrections []*ActualTotal         `protobuf:"bytes,4,rep,name=actual_totals_exclude_corrections,json=actualTotalsExcludeCorrections,proto3" json:"actual_totals_exclude_corrections,omitempty"`
-	// By day.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	EmployeeId *v1.Ref `protobuf:"bytes,1,opt,name=employee_id,json=employeeId,proto3" json:"employee_id,omitempty"`
+	// All totals, as rollupContext determines. Selected by ACTUAL_TOTALS.
+	ActualTotals []*ActualTotal `protobuf:"bytes,2,rep,name=actual_totals,json=actualTotals,proto3" json:"actual_totals,omitempty"`
+	// The historical corrections, as rollupContext determines. Selected by
+	// ACTUAL_TOTALS_ONLY_CORRECTIONS.
+	ActualTotalsOnlyCorrections []*ActualTotal `protobuf:"bytes,3,rep,name=actual_totals_only_corrections,json=actualTotalsOnlyCorrections,proto3" json:"actual_totals_only_corrections,omitempty"`
+	// The totals without historical corrections, as rollupContext determines. Selected by
+	// ACTUAL_TOTALS_EXCLUDE_CORRECTIONS.
+	ActualTotalsExcludeCorrections []*ActualTotal `protobuf:"bytes,4,rep,name=actual_totals_exclude_corrections,json=actualTotalsExcludeCorrections,proto3" json:"actual_totals_exclude_corrections,omitempty"`
+	// One item for each day with totals. Selected by DAILY_ACTUAL_TOTAL_SUMMARY.
 	DailyActualTotalSummary []*ActualTotal `protobuf:"bytes,5,rep,name=daily_actual_total_summary,json=dailyActualTotalSummary,proto3" json:"daily_actual_total_summary,omitempty"`
-	// By shift.
+	// One item for each worked shift. Selected by SHIFT_ACTUAL_TOTAL_SUMMARY.
 	ShiftActualTotalSummary []*ActualTotal `protobuf:"bytes,6,rep,name=shift_actual_total_summary,json=shiftActualTotalSummary,proto3" json:"shift_actual_total_summary,omitempty"`
-	// By day and job.
-	ScheduledTotals []*ActualTotal    `protobuf:"bytes,7,rep,name=scheduled_totals,json=scheduledTotals,proto3" json:"scheduled_totals,omitempty"`
+	// One item for each scheduled shift. Selected by SCHEDULED_TOTALS.
+	ScheduledTotals []*ActualTotal `protobuf:"bytes,7,rep,name=scheduled_totals,json=scheduledTotals,proto3" json:"scheduled_totals,omitempty"`
+	// The numbers of exceptions by kind, without kinds that did not occur. Selected by
+	// EXCEPTION_TOTAL.
 	ExceptionCounts []*ExceptionCount `protobuf:"bytes,8,rep,name=exception_counts,json=exceptionCounts,proto3" json:"exception_counts,omitempty"`
 	// One item for each accrual code of the accrual profile on the last day of the range. Present if
 	// select names ACCRUAL_SUMMARY.
@@ -2404,7 +2536,8 @@ func (x *TimecardMetrics) GetAccrualSummaryData() []*AccrualSummary {
 type AccrualSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// An id that is unique within the response.
-	UniqueId    string                 `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
+	UniqueId string `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
+	// The accrual code.
 	AccrualCode *SummarizedAccrualCode `protobuf:"bytes,2,opt,name=accrual_code,json=accrualCode,proto3" json:"accrual_code,omitempty"`
 	// One item for each day of the range, ascending.
 	DailySummaries []*AccrualDay `protobuf:"bytes,3,rep,name=daily_summaries,json=dailySummaries,proto3" json:"daily_summaries,omitempty"`
@@ -2463,12 +2596,17 @@ func (x *AccrualSummary) GetDailySummaries() []*AccrualDay {
 	return nil
 }
 
+// SummarizedAccrualCode is an accrual code as metrics show it.
 type SummarizedAccrualCode struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Id        *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	Name      string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Qualifier string                 `protobuf:"bytes,3,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
-	ShortName string                 `protobuf:"bytes,4,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the accrual code.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The name of the accrual code.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The same as name.
+	Qualifier string `protobuf:"bytes,3,opt,name=qualifier,proto3" json:"qualifier,omitempty"`
+	// The short name of the accrual code. Absent if it has none.
+	ShortName string `protobuf:"bytes,4,opt,name=short_name,json=shortName,proto3" json:"short_name,omitempty"`
 	// The number of hours in a day, to convert between hours and days.
 	HoursPerDay   *float64 `protobuf:"fixed64,5,opt,name=hours_per_day,json=hoursPerDay,proto3,oneof" json:"hours_per_day,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2542,9 +2680,11 @@ func (x *SummarizedAccrualCode) GetHoursPerDay() float64 {
 
 // AccrualDay is a balance at the end of a day. It is negative if deductions exceed grants.
 type AccrualDay struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	BalanceDate    string                 `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
-	CurrentBalance *AccrualAmount         `protobuf:"bytes,2,opt,name=current_balance,json=currentBalance,proto3" json:"current_balance,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day.
+	BalanceDate string `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
+	// The balance at the end of the day.
+	CurrentBalance *AccrualAmount `protobuf:"bytes,2,opt,name=current_balance,json=currentBalance,proto3" json:"current_balance,omitempty"`
 	// The same as currentBalance.vestedHoursAmount: nothing of a balance is reserved.
 	AvailableBalanceHours *float64 `protobuf:"fixed64,3,opt,name=available_balance_hours,json=availableBalanceHours,proto3,oneof" json:"available_balance_hours,omitempty"`
 	unknownFields         protoimpl.UnknownFields
@@ -2602,10 +2742,14 @@ func (x *AccrualDay) GetAvailableBalanceHours() float64 {
 	return 0
 }
 
+// AccrualAmount is a balance in hours.
 type AccrualAmount struct {
-	state             protoimpl.MessageState `protogen:"open.v1"`
-	BalanceDate       string                 `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
-	VestedHoursAmount *float64               `protobuf:"fixed64,2,opt,name=vested_hours_amount,json=vestedHoursAmount,proto3,oneof" json:"vested_hours_amount,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day.
+	BalanceDate string `protobuf:"bytes,1,opt,name=balance_date,json=balanceDate,proto3" json:"balance_date,omitempty"`
+	// The balance at the end of the day, in hours. Balances in days are converted with
+	// hoursPerDay.
+	VestedHoursAmount *float64 `protobuf:"fixed64,2,opt,name=vested_hours_amount,json=vestedHoursAmount,proto3,oneof" json:"vested_hours_amount,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
 }
@@ -2654,30 +2798,44 @@ func (x *AccrualAmount) GetVestedHoursAmount() float64 {
 	return 0
 }
 
+// ActualTotal is a total of time or money.
 type ActualTotal struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// An id that is unique within the response.
-	UniqueId    string   `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
-	Employee    *v1.Ref  `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
-	OrgJob      *v1.Ref  `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
-	ApplyDate   string   `protobuf:"bytes,5,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
-	StartDate   string   `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	EndDate     string   `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	UniqueId string `protobuf:"bytes,1,opt,name=unique_id,json=uniqueId,proto3" json:"unique_id,omitempty"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,2,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The job; the qualifier is its path. Absent in totals that are not by job.
+	OrgJob *v1.Ref `protobuf:"bytes,4,opt,name=org_job,json=orgJob,proto3" json:"org_job,omitempty"`
+	// The day of the payment. Absent in totals that are not by day.
+	ApplyDate string `protobuf:"bytes,5,opt,name=apply_date,json=applyDate,proto3" json:"apply_date,omitempty"`
+	// The first day of the request. In shiftActualTotalSummary and scheduledTotals: the start of
+	// the shift, a local date-time.
+	StartDate string `protobuf:"bytes,6,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day of the request, included. In shiftActualTotalSummary and scheduledTotals: the
+	// end of the shift, a local date-time.
+	EndDate string `protobuf:"bytes,7,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// The hours. Negative if corrections remove more than is added.
 	HoursAmount *float64 `protobuf:"fixed64,8,opt,name=hours_amount,json=hoursAmount,proto3,oneof" json:"hours_amount,omitempty"`
-	DaysAmount  *float64 `protobuf:"fixed64,9,opt,name=days_amount,json=daysAmount,proto3,oneof" json:"days_amount,omitempty"`
+	// The days under pay codes with the unit DAY. Absent if they are 0.
+	DaysAmount *float64 `protobuf:"fixed64,9,opt,name=days_amount,json=daysAmount,proto3,oneof" json:"days_amount,omitempty"`
+	// The amount under pay codes with the unit MONEY. Absent if it is 0.
 	MoneyAmount *float64 `protobuf:"fixed64,10,opt,name=money_amount,json=moneyAmount,proto3,oneof" json:"money_amount,omitempty"`
-	SignedOff   *bool    `protobuf:"varint,11,opt,name=signed_off,json=signedOff,proto3,oneof" json:"signed_off,omitempty"`
+	// Whether all days of the total are signed off. Absent in shiftActualTotalSummary and
+	// scheduledTotals.
+	SignedOff *bool `protobuf:"varint,11,opt,name=signed_off,json=signedOff,proto3,oneof" json:"signed_off,omitempty"`
 	// The wages of the hours: the wage of the job or, without one, the base wage of the
 	// day, multiplied and increased by the settings of the pay code. For money, the amount.
 	// Returned only to callers who may read wages (commons.wage_work_rule.read). Absent if
 	// the wage is unknown, and for totals in days.
 	WagesAmount *float64 `protobuf:"fixed64,12,opt,name=wages_amount,json=wagesAmount,proto3,oneof" json:"wages_amount,omitempty"`
-	PayCode     *v1.Ref  `protobuf:"bytes,13,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
+	// The pay code. Absent in totals that are not by pay code.
+	PayCode *v1.Ref `protobuf:"bytes,13,opt,name=pay_code,json=payCode,proto3" json:"pay_code,omitempty"`
 	// The same as orgJob, under the name of the reference product.
 	Job *v1.Ref `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
 	// The same as wagesAmount, under the name of the reference product.
 	Wages *float64 `protobuf:"fixed64,15,opt,name=wages,proto3,oneof" json:"wages,omitempty"`
-	// HOUR, DAY or MONEY: which of the amounts the total has.
+	// MONEY if the total has moneyAmount, else DAY if it has daysAmount, else HOUR.
 	AmountType    string `protobuf:"bytes,16,opt,name=amount_type,json=amountType,proto3" json:"amount_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2818,10 +2976,13 @@ func (x *ActualTotal) GetAmountType() string {
 	return ""
 }
 
+// ExceptionCount is the number of exceptions of one kind.
 type ExceptionCount struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kind of the exceptions.
 	ExceptionType *TimecardExceptionType `protobuf:"bytes,1,opt,name=exception_type,json=exceptionType,proto3" json:"exception_type,omitempty"`
-	Count         *int64                 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// The number of exceptions of the kind.
+	Count         *int64 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3012,16 +3173,16 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\bend_date\x18\x02 \x01(\tR\aendDate\x12,\n" +
 	"\x12symbolic_period_id\x18\x03 \x01(\tR\x10symbolicPeriodId\x128\n" +
 	"\x06select\x18\x04 \x03(\tB \xa2\xbb\x18\x1c\n" +
-	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\"\xf0\x01\n" +
+	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\"\xf8\x01\n" +
 	"\x19MultiReadTimecardsRequest\x128\n" +
 	"\x06select\x18\x01 \x03(\tB \xa2\xbb\x18\x1c\n" +
-	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\x12=\n" +
-	"\x05where\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimecardsWhereR\x05where\x12Z\n" +
-	"\x12multi_read_options\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardReadOptionsR\x10multiReadOptions\"\xb1\x03\n" +
+	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\x12E\n" +
+	"\x05where\x18\x02 \x01(\v2'.rotaloom.timekeeping.v1.TimecardsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12Z\n" +
+	"\x12multi_read_options\x18\x03 \x01(\v2,.rotaloom.timekeeping.v1.TimecardReadOptionsR\x10multiReadOptions\"\xf9\x03\n" +
 	"\x13TimecardReadOptions\x128\n" +
 	"\x16break_span_at_midnight\x18\x01 \x01(\bH\x00R\x13breakSpanAtMidnight\x88\x01\x01\x12G\n" +
-	"\x1dconsolidate_schedule_segments\x18\x02 \x01(\bH\x01R\x1bconsolidateScheduleSegments\x88\x01\x01\x12(\n" +
-	"\x10totals_rollup_by\x18\x03 \x01(\tR\x0etotalsRollupBy:\xaf\x01\xa2\xbb\x18\xaa\x01\"\x1acombineWorkShiftAtMidnight\"\x10exceptionOptions\"\vforWorkWeek\"\x19includeKindOfTimeSegments\"\x15includePhantomPunches\"\x1cshowTotalsWithHiddenPaycodes\"\x1dtotalsIncludeCombinedPaycodesB\x19\n" +
+	"\x1dconsolidate_schedule_segments\x18\x02 \x01(\bH\x01R\x1bconsolidateScheduleSegments\x88\x01\x01\x12p\n" +
+	"\x10totals_rollup_by\x18\x03 \x01(\tBF\xa2\xbb\x18Bb\x03ALLb\x05SHIFTb\bTIMEITEMb\x05DAILYb\x0ePERIOD_TO_DATEb\x0eACTIVITY_EVENTb\x03RAWR\x0etotalsRollupBy:\xaf\x01\xa2\xbb\x18\xaa\x01\"\x1acombineWorkShiftAtMidnight\"\x10exceptionOptions\"\vforWorkWeek\"\x19includeKindOfTimeSegments\"\x15includePhantomPunches\"\x1cshowTotalsWithHiddenPaycodes\"\x1dtotalsIncludeCombinedPaycodesB\x19\n" +
 	"\x17_break_span_at_midnightB \n" +
 	"\x1e_consolidate_schedule_segments\"\xd9\x02\n" +
 	"\x0eTimecardsWhere\x12`\n" +
@@ -3040,9 +3201,9 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\n" +
 	"date_range\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.DateRangeR\tdateRange\x12J\n" +
 	"\n" +
-	"hyper_find\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x12\xa2\xbb\x18\x0e\"\fhyperFindRefR\thyperFind\"\x8f\x01\n" +
-	"\x15UpdateTimecardRequest\x12<\n" +
-	"\x05where\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.TimecardWhereR\x05where\x128\n" +
+	"hyper_find\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefB\x12\xa2\xbb\x18\x0e\"\fhyperFindRefR\thyperFind\"\x97\x01\n" +
+	"\x15UpdateTimecardRequest\x12D\n" +
+	"\x05where\x18\x01 \x01(\v2&.rotaloom.timekeeping.v1.TimecardWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x128\n" +
 	"\x02do\x18\x02 \x01(\v2(.rotaloom.timekeeping.v1.TimecardChangesR\x02do\"\x8b\x01\n" +
 	"\rTimecardWhere\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12E\n" +
@@ -3124,14 +3285,14 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\aorg_job\x18\x05 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x121\n" +
 	"\apaycode\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\apaycodeB\x11\n" +
 	"\x0f_start_punch_idB\x0f\n" +
-	"\r_end_punch_id\"\x84\x05\n" +
+	"\r_end_punch_id\"\xbb\x05\n" +
 	"\x13TimecardPayCodeEdit\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
 	"\apaycode\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apaycode\x12%\n" +
 	"\n" +
-	"apply_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tapplyDate\x12\x1f\n" +
-	"\vamount_type\x18\x05 \x01(\tR\n" +
+	"apply_date\x18\x04 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\tapplyDate\x127\n" +
+	"\vamount_type\x18\x05 \x01(\tB\x16\xa2\xbb\x18\x12b\x04HOURb\x03DAYb\x05MONEYR\n" +
 	"amountType\x12J\n" +
 	"\x11duration_in_hours\x18\x06 \x01(\v2\x16.google.protobuf.ValueB\x06\xa2\xbb\x18\x02\x18\x01R\x0fdurationInHours\x12H\n" +
 	"\x10duration_in_days\x18\a \x01(\v2\x16.google.protobuf.ValueB\x06\xa2\xbb\x18\x02\x18\x01R\x0edurationInDays\x12A\n" +
@@ -3139,8 +3300,8 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0fstart_date_time\x18\t \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x120\n" +
 	"\aorg_job\x18\n" +
 	" \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12>\n" +
-	"\x0ecomments_notes\x18\v \x03(\v2\x17.google.protobuf.StructR\rcommentsNotes\x12&\n" +
-	"\x0fsign_off_change\x18\f \x01(\tR\rsignOffChangeB\x05\n" +
+	"\x0ecomments_notes\x18\v \x03(\v2\x17.google.protobuf.StructR\rcommentsNotes\x12E\n" +
+	"\x0fsign_off_change\x18\f \x01(\tB\x1d\xa2\xbb\x18\x19b\x05ADDEDb\aUPDATEDb\aREMOVEDR\rsignOffChangeB\x05\n" +
 	"\x03_id\"\x82\x03\n" +
 	"\x11TimecardException\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
@@ -3152,18 +3313,19 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\bpunch_id\x18\x05 \x01(\x03H\x02R\apunchId\x88\x01\x01B\x16\n" +
 	"\x14_difference_in_hoursB\x15\n" +
 	"\x13_violation_in_hoursB\v\n" +
-	"\t_punch_id\"j\n" +
+	"\t_punch_id\"\xe8\x01\n" +
 	"\x15TimecardExceptionType\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12!\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x8f\x01\n" +
+	"\x04name\x18\x02 \x01(\tB{\xa2\xbb\x18wb\x0fMISSED_IN_PUNCHb\x10MISSED_OUT_PUNCHb\bEARLY_INb\aLATE_INb\tEARLY_OUTb\bLATE_OUTb\vUNSCHEDULEDb\x11UNEXCUSED_ABSENCEb\n" +
+	"LONG_SHIFTR\x04name\x12!\n" +
 	"\fdisplay_name\x18\x03 \x01(\tR\vdisplayNameB\x05\n" +
-	"\x03_id\"\xcb\x03\n" +
+	"\x03_id\"\xe3\x03\n" +
 	"\rTimecardTotal\x12\x1d\n" +
 	"\n" +
 	"apply_date\x18\x01 \x01(\tR\tapplyDate\x121\n" +
 	"\apaycode\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\apaycode\x120\n" +
-	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12\x1f\n" +
-	"\vamount_type\x18\x04 \x01(\tR\n" +
+	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x127\n" +
+	"\vamount_type\x18\x04 \x01(\tB\x16\xa2\xbb\x18\x12b\x04HOURb\x03DAYb\x05MONEYR\n" +
 	"amountType\x12&\n" +
 	"\fhours_amount\x18\x05 \x01(\x01H\x00R\vhoursAmount\x88\x01\x01\x12$\n" +
 	"\vdays_amount\x18\x06 \x01(\x01H\x01R\n" +
@@ -3176,37 +3338,37 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\f_days_amountB\x0f\n" +
 	"\r_money_amountB\x10\n" +
 	"\x0e_is_correctionB\r\n" +
-	"\v_signed_off\"\xb3\x02\n" +
+	"\v_signed_off\"\xc9\x02\n" +
 	"\x15TimecardScheduleShift\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12&\n" +
 	"\x0fstart_date_time\x18\x02 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x03 \x01(\tR\vendDateTime\x12L\n" +
 	"\bsegments\x18\x04 \x03(\v20.rotaloom.timekeeping.v1.TimecardScheduleSegmentR\bsegments\x12\x19\n" +
-	"\x05hours\x18\x05 \x01(\x01H\x00R\x05hours\x88\x01\x01\x12&\n" +
-	"\x0fsign_off_change\x18\x06 \x01(\tR\rsignOffChangeB\b\n" +
+	"\x05hours\x18\x05 \x01(\x01H\x00R\x05hours\x88\x01\x01\x12<\n" +
+	"\x0fsign_off_change\x18\x06 \x01(\tB\x14\xa2\xbb\x18\x10b\x05ADDEDb\aREMOVEDR\rsignOffChangeB\b\n" +
 	"\x06_hours\"\x97\x01\n" +
 	"\x17TimecardScheduleSegment\x12&\n" +
 	"\x0fstart_date_time\x18\x01 \x01(\tR\rstartDateTime\x12\"\n" +
 	"\rend_date_time\x18\x02 \x01(\tR\vendDateTime\x120\n" +
-	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\"\x80\x04\n" +
+	"\aorg_job\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\"\xae\x04\n" +
 	"\x13SchedulePayCodeEdit\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
 	"apply_date\x18\x02 \x01(\tR\tapplyDate\x121\n" +
 	"\apaycode\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\apaycode\x120\n" +
-	"\aorg_job\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12\x1f\n" +
-	"\vamount_type\x18\x05 \x01(\tR\n" +
+	"\aorg_job\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x127\n" +
+	"\vamount_type\x18\x05 \x01(\tB\x16\xa2\xbb\x18\x12b\x04HOURb\x03DAYb\x05MONEYR\n" +
 	"amountType\x12/\n" +
 	"\x11duration_in_hours\x18\x06 \x01(\x01H\x00R\x0fdurationInHours\x88\x01\x01\x12-\n" +
 	"\x10duration_in_days\x18\a \x01(\x01H\x01R\x0edurationInDays\x88\x01\x01\x12&\n" +
 	"\fmoney_amount\x18\b \x01(\x01H\x02R\vmoneyAmount\x88\x01\x01\x12\x19\n" +
-	"\x05leave\x18\t \x01(\bH\x03R\x05leave\x88\x01\x01\x12&\n" +
+	"\x05leave\x18\t \x01(\bH\x03R\x05leave\x88\x01\x01\x12<\n" +
 	"\x0fsign_off_change\x18\n" +
-	" \x01(\tR\rsignOffChangeB\x14\n" +
+	" \x01(\tB\x14\xa2\xbb\x18\x10b\x05ADDEDb\aREMOVEDR\rsignOffChangeB\x14\n" +
 	"\x12_duration_in_hoursB\x13\n" +
 	"\x11_duration_in_daysB\x0f\n" +
 	"\r_money_amountB\b\n" +
-	"\x06_leave\"\xf9\x03\n" +
+	"\x06_leave\"\x91\x04\n" +
 	"\x14HistoricalCorrection\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x121\n" +
@@ -3214,8 +3376,8 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\aorg_job\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\x06orgJob\x12'\n" +
 	"\x0fhistorical_date\x18\x05 \x01(\tR\x0ehistoricalDate\x12\x1d\n" +
 	"\n" +
-	"apply_date\x18\x06 \x01(\tR\tapplyDate\x12\x1f\n" +
-	"\vamount_type\x18\a \x01(\tR\n" +
+	"apply_date\x18\x06 \x01(\tR\tapplyDate\x127\n" +
+	"\vamount_type\x18\a \x01(\tB\x16\xa2\xbb\x18\x12b\x04HOURb\x03DAYb\x05MONEYR\n" +
 	"amountType\x12/\n" +
 	"\x11duration_in_hours\x18\b \x01(\x01H\x01R\x0fdurationInHours\x88\x01\x01\x12-\n" +
 	"\x10duration_in_days\x18\t \x01(\x01H\x02R\x0edurationInDays\x88\x01\x01\x12&\n" +
@@ -3224,16 +3386,16 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x03_idB\x14\n" +
 	"\x12_duration_in_hoursB\x13\n" +
 	"\x11_duration_in_daysB\x0f\n" +
-	"\r_money_amount\"\xce\x02\n" +
+	"\r_money_amount\"\xd6\x02\n" +
 	"\x1fMultiReadTimecardMetricsRequest\x128\n" +
 	"\x06select\x18\x01 \x03(\tB \xa2\xbb\x18\x1c\n" +
-	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\x12C\n" +
-	"\x05where\x18\x02 \x01(\v2-.rotaloom.timekeeping.v1.TimecardMetricsWhereR\x05where\x12]\n" +
+	"\x1a\bd\x12\tWFP-90003\x18\x9d\x03 \x01J\x06selectR\x06select\x12K\n" +
+	"\x05where\x18\x02 \x01(\v2-.rotaloom.timekeeping.v1.TimecardMetricsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12]\n" +
 	"\bpaycodes\x18\x03 \x01(\v2\x1b.rotaloom.common.v1.RefListB$\xa2\xbb\x18 \n" +
 	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\bpaycodes\x12M\n" +
-	"\x0erollup_context\x18\x04 \x01(\v2&.rotaloom.timekeeping.v1.RollupContextR\rrollupContext\"\xc6\x01\n" +
-	"\x14TimecardMetricsWhere\x12O\n" +
-	"\femployee_set\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetR\vemployeeSet\x12]\n" +
+	"\x0erollup_context\x18\x04 \x01(\v2&.rotaloom.timekeeping.v1.RollupContextR\rrollupContext\"\xce\x01\n" +
+	"\x14TimecardMetricsWhere\x12W\n" +
+	"\femployee_set\x18\x01 \x01(\v2,.rotaloom.timekeeping.v1.TimecardEmployeeSetB\x06\xa2\xbb\x18\x02h\x01R\vemployeeSet\x12]\n" +
 	"\bpaycodes\x18\x02 \x01(\v2\x1b.rotaloom.common.v1.RefListB$\xa2\xbb\x18 \n" +
 	"\x1e\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\tpay codesR\bpaycodes\"\xa8\x03\n" +
 	"\rRollupContext\x12$\n" +
@@ -3294,7 +3456,7 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\rAccrualAmount\x12!\n" +
 	"\fbalance_date\x18\x01 \x01(\tR\vbalanceDate\x123\n" +
 	"\x13vested_hours_amount\x18\x02 \x01(\x01H\x00R\x11vestedHoursAmount\x88\x01\x01B\x16\n" +
-	"\x14_vested_hours_amount\"\xc2\x05\n" +
+	"\x14_vested_hours_amount\"\xda\x05\n" +
 	"\vActualTotal\x12\x1b\n" +
 	"\tunique_id\x18\x01 \x01(\tR\buniqueId\x123\n" +
 	"\bemployee\x18\x02 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x120\n" +
@@ -3314,8 +3476,8 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\fwages_amount\x18\f \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x04R\vwagesAmount\x88\x01\x01\x122\n" +
 	"\bpay_code\x18\r \x01(\v2\x17.rotaloom.common.v1.RefR\apayCode\x12)\n" +
 	"\x03job\x18\x0e \x01(\v2\x17.rotaloom.common.v1.RefR\x03job\x12!\n" +
-	"\x05wages\x18\x0f \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x05R\x05wages\x88\x01\x01\x12\x1f\n" +
-	"\vamount_type\x18\x10 \x01(\tR\n" +
+	"\x05wages\x18\x0f \x01(\x01B\x06\xa2\xbb\x18\x028\x01H\x05R\x05wages\x88\x01\x01\x127\n" +
+	"\vamount_type\x18\x10 \x01(\tB\x16\xa2\xbb\x18\x12b\x04HOURb\x03DAYb\x05MONEYR\n" +
 	"amountTypeB\x0f\n" +
 	"\r_hours_amountB\x0e\n" +
 	"\f_days_amountB\x0f\n" +

@@ -32,10 +32,11 @@ const (
 type TimecardApprovalRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Employee *TimecardApprovalBody  `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	// The id or the symbolic id of a symbolic period.
+	// The id or the symbolic id of a symbolic period, instead of both dates.
 	TimeframeId string `protobuf:"bytes,2,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
-	// The first and the last day, both included.
-	StartDate     string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The first day, YYYY-MM-DD. Together with end_date, instead of timeframe_id.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included; at most 366 days.
 	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -102,11 +103,13 @@ func (x *TimecardApprovalRequest) GetEndDate() string {
 // TimecardApprovalBody is a reference to an employee, or has one in employee.
 type TimecardApprovalBody struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The person number.
+	// The id of the employee, instead of qualifier.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The person number of the employee, instead of id.
 	Qualifier *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
-	// Ignored, like localizedQualifier.
-	Name               *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// Has no effect.
+	Name *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
+	// Has no effect.
 	LocalizedQualifier *string `protobuf:"bytes,4,opt,name=localized_qualifier,json=localizedQualifier,proto3,oneof" json:"localized_qualifier,omitempty"`
 	// The employee, instead of id and qualifier.
 	Employee *v1.Ref `protobuf:"bytes,5,opt,name=employee,proto3" json:"employee,omitempty"`
@@ -190,12 +193,15 @@ func (x *TimecardApprovalBody) GetDateRange() *v1.DateRange {
 
 type ListTimecardApprovalsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Exactly one of the two.
-	EmployeeId   *int64  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The id of the employee. It or the person number is required; the id has precedence.
+	EmployeeId *int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of the employee.
 	PersonNumber *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
-	// The same properties as in TimecardApprovalRequest.
-	TimeframeId   string `protobuf:"bytes,3,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
-	StartDate     string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The id or the symbolic id of a symbolic period, instead of both dates.
+	TimeframeId string `protobuf:"bytes,3,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
+	// The first day, YYYY-MM-DD. Together with end_date, instead of timeframe_id.
+	StartDate string `protobuf:"bytes,4,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included; at most 366 days.
 	EndDate       string `protobuf:"bytes,5,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -268,9 +274,11 @@ func (x *ListTimecardApprovalsRequest) GetEndDate() string {
 
 type EmployeeTimecardApprovalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The same properties as in TimecardApprovalRequest.
-	TimeframeId   string `protobuf:"bytes,1,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
-	StartDate     string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The id or the symbolic id of a symbolic period, instead of both dates.
+	TimeframeId string `protobuf:"bytes,1,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
+	// The first day, YYYY-MM-DD. Together with end_date, instead of timeframe_id.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included; at most 366 days.
 	EndDate       string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -372,17 +380,20 @@ func (x *TimecardApprovalList) GetApprovals() []*TimecardApproval {
 	return nil
 }
 
+// TimecardApproval is an approval of consecutive days.
 type TimecardApproval struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	Employee  *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	StartDate string                 `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
-	// The last day, included.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The first approved day.
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last approved day, included.
 	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// EMPLOYEE or MANAGER.
+	// EMPLOYEE if the employee approved the days, MANAGER if a manager did.
 	Approver string `protobuf:"bytes,4,opt,name=approver,proto3" json:"approver,omitempty"`
-	// A user name.
+	// The user name of the user who approved the days.
 	ApprovedBy string `protobuf:"bytes,5,opt,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
-	// In the employee's time zone.
+	// The time of the approval, on the clock of the employee.
 	ApprovedOnDateTime string `protobuf:"bytes,6,opt,name=approved_on_date_time,json=approvedOnDateTime,proto3" json:"approved_on_date_time,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
@@ -501,13 +512,13 @@ const file_rotaloom_timekeeping_v1_timecard_approval_proto_rawDesc = "" +
 	"\bend_date\x18\x03 \x01(\tR\aendDate\"p\n" +
 	"\x14TimecardApprovalList\x12G\n" +
 	"\tapprovals\x18\x01 \x03(\v2).rotaloom.timekeeping.v1.TimecardApprovalR\tapprovals:\x0f\xa2\xbb\x18\v\n" +
-	"\tapprovals\"\xf1\x01\n" +
+	"\tapprovals\"\x8a\x02\n" +
 	"\x10TimecardApproval\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x02 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x03 \x01(\tR\aendDate\x12\x1a\n" +
-	"\bapprover\x18\x04 \x01(\tR\bapprover\x12\x1f\n" +
+	"\bend_date\x18\x03 \x01(\tR\aendDate\x123\n" +
+	"\bapprover\x18\x04 \x01(\tB\x17\xa2\xbb\x18\x13b\bEMPLOYEEb\aMANAGERR\bapprover\x12\x1f\n" +
 	"\vapproved_by\x18\x05 \x01(\tR\n" +
 	"approvedBy\x121\n" +
 	"\x15approved_on_date_time\x18\x06 \x01(\tR\x12approvedOnDateTime2\xc4\v\n" +

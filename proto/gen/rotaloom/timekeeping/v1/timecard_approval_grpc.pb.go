@@ -40,16 +40,20 @@ type TimecardApprovalServiceClient interface {
 	// Approves days of the timecard of an employee whom the caller manages. Existing
 	// approvals of some of these days are replaced.
 	ApproveTimecard(ctx context.Context, in *TimecardApprovalRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Removes the approvals by managers that include any of the days.
+	// Removes the approvals by managers that include any of the days. An approval is removed as a
+	// whole. If none includes the days, the request is refused.
 	RemoveTimecardApproval(ctx context.Context, in *TimecardApprovalRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the approvals of an employee, by managers and by the employee, that include
-	// any of the days.
+	// Retrieves the approvals of an employee, by managers and by the employee, that include any
+	// of the days. They are ordered by their first days.
 	ListTimecardApprovals(ctx context.Context, in *ListTimecardApprovalsRequest, opts ...grpc.CallOption) (*TimecardApprovalList, error)
-	// Approves days of the timecard of the caller.
+	// Approves days of the timecard of the caller. Existing approvals by the caller of some of
+	// these days are replaced.
 	ApproveEmployeeTimecard(ctx context.Context, in *EmployeeTimecardApprovalRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Removes the approvals by the caller that include any of the days.
+	// Removes the approvals by the caller that include any of the days. An approval is removed as
+	// a whole. If none includes the days, the request is refused.
 	RemoveEmployeeTimecardApproval(ctx context.Context, in *EmployeeTimecardApprovalRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the approvals of the caller's timecard that include any of the days.
+	// Retrieves the approvals of the caller's timecard that include any of the days. They are
+	// ordered by their first days.
 	ListEmployeeTimecardApprovals(ctx context.Context, in *EmployeeTimecardApprovalRequest, opts ...grpc.CallOption) (*TimecardApprovalList, error)
 }
 
@@ -131,16 +135,20 @@ type TimecardApprovalServiceServer interface {
 	// Approves days of the timecard of an employee whom the caller manages. Existing
 	// approvals of some of these days are replaced.
 	ApproveTimecard(context.Context, *TimecardApprovalRequest) (*emptypb.Empty, error)
-	// Removes the approvals by managers that include any of the days.
+	// Removes the approvals by managers that include any of the days. An approval is removed as a
+	// whole. If none includes the days, the request is refused.
 	RemoveTimecardApproval(context.Context, *TimecardApprovalRequest) (*emptypb.Empty, error)
-	// Retrieves the approvals of an employee, by managers and by the employee, that include
-	// any of the days.
+	// Retrieves the approvals of an employee, by managers and by the employee, that include any
+	// of the days. They are ordered by their first days.
 	ListTimecardApprovals(context.Context, *ListTimecardApprovalsRequest) (*TimecardApprovalList, error)
-	// Approves days of the timecard of the caller.
+	// Approves days of the timecard of the caller. Existing approvals by the caller of some of
+	// these days are replaced.
 	ApproveEmployeeTimecard(context.Context, *EmployeeTimecardApprovalRequest) (*emptypb.Empty, error)
-	// Removes the approvals by the caller that include any of the days.
+	// Removes the approvals by the caller that include any of the days. An approval is removed as
+	// a whole. If none includes the days, the request is refused.
 	RemoveEmployeeTimecardApproval(context.Context, *EmployeeTimecardApprovalRequest) (*emptypb.Empty, error)
-	// Retrieves the approvals of the caller's timecard that include any of the days.
+	// Retrieves the approvals of the caller's timecard that include any of the days. They are
+	// ordered by their first days.
 	ListEmployeeTimecardApprovals(context.Context, *EmployeeTimecardApprovalRequest) (*TimecardApprovalList, error)
 	mustEmbedUnimplementedTimecardApprovalServiceServer()
 }

@@ -40,9 +40,10 @@ type TimecardServiceClient interface {
 	// unknown, or the caller may not see them, the response is 207 with the timecards of
 	// the other employees.
 	MultiReadTimecards(ctx context.Context, in *MultiReadTimecardsRequest, opts ...grpc.CallOption) (*TimecardList, error)
-	// Retrieves the timecard of one employee.
+	// Retrieves the timecard of one employee. POST /v1/timekeeping/timecard/multi_read retrieves
+	// the timecards of several employees.
 	GetTimecard(ctx context.Context, in *GetTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
-	// Retrieves the timecard of the caller.
+	// Retrieves the timecard of the caller. Users who are not employees have no timecard.
 	GetEmployeeTimecard(ctx context.Context, in *GetEmployeeTimecardRequest, opts ...grpc.CallOption) (*Timecard, error)
 	// Retrieves the timecard of the caller on some days. The response is a list with this
 	// timecard.
@@ -147,9 +148,10 @@ type TimecardServiceServer interface {
 	// unknown, or the caller may not see them, the response is 207 with the timecards of
 	// the other employees.
 	MultiReadTimecards(context.Context, *MultiReadTimecardsRequest) (*TimecardList, error)
-	// Retrieves the timecard of one employee.
+	// Retrieves the timecard of one employee. POST /v1/timekeeping/timecard/multi_read retrieves
+	// the timecards of several employees.
 	GetTimecard(context.Context, *GetTimecardRequest) (*Timecard, error)
-	// Retrieves the timecard of the caller.
+	// Retrieves the timecard of the caller. Users who are not employees have no timecard.
 	GetEmployeeTimecard(context.Context, *GetEmployeeTimecardRequest) (*Timecard, error)
 	// Retrieves the timecard of the caller on some days. The response is a list with this
 	// timecard.

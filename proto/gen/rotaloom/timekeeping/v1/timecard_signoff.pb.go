@@ -31,10 +31,11 @@ const (
 type SignOffTimecardRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	// The id or the symbolic id of a symbolic period.
+	// The id or the symbolic id of a symbolic period, instead of both dates.
 	TimeframeId string `protobuf:"bytes,2,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
-	// An addition to the reference product: the first and the last day, both included.
-	StartDate     string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The first day, YYYY-MM-DD. Together with end_date, instead of timeframe_id.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included; at most 366 days.
 	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -99,8 +100,9 @@ func (x *SignOffTimecardRequest) GetEndDate() string {
 }
 
 type ImportTimecardSignoffsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Signoffs      []*NewTimecardSignoff  `protobuf:"bytes,1,rep,name=signoffs,proto3" json:"signoffs,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sign-offs, at most 100. Each succeeds or fails separately.
+	Signoffs      []*NewTimecardSignoff `protobuf:"bytes,1,rep,name=signoffs,proto3" json:"signoffs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -144,11 +146,14 @@ func (x *ImportTimecardSignoffsRequest) GetSignoffs() []*NewTimecardSignoff {
 
 // NewTimecardSignoff names days by a symbolic period or by two dates.
 type NewTimecardSignoff struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	// The id or the symbolic id of a symbolic period.
-	TimeframeId   string `protobuf:"bytes,2,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
-	StartDate     string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number. Required.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The id or the symbolic id of a symbolic period, instead of both dates.
+	TimeframeId string `protobuf:"bytes,2,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
+	// The first day. Together with endDate, instead of timeframeId.
+	StartDate string `protobuf:"bytes,3,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, included. It must be in the past; all earlier days are signed off, too.
 	EndDate       string `protobuf:"bytes,4,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -257,14 +262,17 @@ func (x *ImportTimecardSignoffsResponse) GetSignoffs() []*ImportedTimecardSignof
 	return nil
 }
 
+// ImportedTimecardSignoff is the result of one sign-off.
 type ImportedTimecardSignoff struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier is the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
 	// The last day that is signed off; absent if the sign-off failed.
-	ManagerSignOffThroughDate string   `protobuf:"bytes,2,opt,name=manager_sign_off_through_date,json=managerSignOffThroughDate,proto3" json:"manager_sign_off_through_date,omitempty"`
-	TkError                   *TkError `protobuf:"bytes,3,opt,name=tk_error,json=tkError,proto3" json:"tk_error,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	ManagerSignOffThroughDate string `protobuf:"bytes,2,opt,name=manager_sign_off_through_date,json=managerSignOffThroughDate,proto3" json:"manager_sign_off_through_date,omitempty"`
+	// The reason why the sign-off failed. Absent if it succeeded.
+	TkError       *TkError `protobuf:"bytes,3,opt,name=tk_error,json=tkError,proto3" json:"tk_error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportedTimecardSignoff) Reset() {
@@ -320,8 +328,9 @@ func (x *ImportedTimecardSignoff) GetTkError() *TkError {
 
 type ListTimecardSignoffsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Exactly one of the two.
-	EmployeeId    *int64  `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The id of the employee. It or the person number is required; the id has precedence.
+	EmployeeId *int64 `protobuf:"varint,1,opt,name=employee_id,json=employeeId,proto3,oneof" json:"employee_id,omitempty"`
+	// The person number of the employee.
 	PersonNumber  *string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3,oneof" json:"person_number,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -415,15 +424,19 @@ func (x *TimecardSignoffList) GetSignoffs() []*TimecardSignoff {
 	return nil
 }
 
+// TimecardSignoff is the last signed-off day of an employee's timecard.
 type TimecardSignoff struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Employee *v1.Ref                `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
-	HireDate string                 `protobuf:"bytes,2,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
-	// Absent if no day is signed off.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The employee; the qualifier and the name are the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The hire date of the employee. Absent if it is unknown.
+	HireDate string `protobuf:"bytes,2,opt,name=hire_date,json=hireDate,proto3" json:"hire_date,omitempty"`
+	// The last day that is signed off. Absent if no day is signed off.
 	ManagerSignOffThroughDate string `protobuf:"bytes,3,opt,name=manager_sign_off_through_date,json=managerSignOffThroughDate,proto3" json:"manager_sign_off_through_date,omitempty"`
-	SignOffPending            *bool  `protobuf:"varint,4,opt,name=sign_off_pending,json=signOffPending,proto3,oneof" json:"sign_off_pending,omitempty"`
-	unknownFields             protoimpl.UnknownFields
-	sizeCache                 protoimpl.SizeCache
+	// Always false, because sign-offs take effect at once.
+	SignOffPending *bool `protobuf:"varint,4,opt,name=sign_off_pending,json=signOffPending,proto3,oneof" json:"sign_off_pending,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TimecardSignoff) Reset() {

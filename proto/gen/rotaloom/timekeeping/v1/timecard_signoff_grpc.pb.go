@@ -44,7 +44,8 @@ type TimecardSignoffServiceClient interface {
 	// Removes the sign-offs of some days and of all later days. These days are calculated
 	// again with the later changes, and their corrections are removed.
 	RemoveTimecardSignoff(ctx context.Context, in *SignOffTimecardRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves the last signed-off day of the timecard of an employee.
+	// Retrieves the last signed-off day of the timecard of an employee. The response is a list
+	// with one item, also if no day is signed off.
 	ListTimecardSignoffs(ctx context.Context, in *ListTimecardSignoffsRequest, opts ...grpc.CallOption) (*TimecardSignoffList, error)
 }
 
@@ -112,7 +113,8 @@ type TimecardSignoffServiceServer interface {
 	// Removes the sign-offs of some days and of all later days. These days are calculated
 	// again with the later changes, and their corrections are removed.
 	RemoveTimecardSignoff(context.Context, *SignOffTimecardRequest) (*emptypb.Empty, error)
-	// Retrieves the last signed-off day of the timecard of an employee.
+	// Retrieves the last signed-off day of the timecard of an employee. The response is a list
+	// with one item, also if no day is signed off.
 	ListTimecardSignoffs(context.Context, *ListTimecardSignoffsRequest) (*TimecardSignoffList, error)
 	mustEmbedUnimplementedTimecardSignoffServiceServer()
 }

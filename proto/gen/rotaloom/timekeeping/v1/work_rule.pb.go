@@ -29,8 +29,9 @@ const (
 
 type ListWorkRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
-	// The name, in any case.
+	// Returns only the work rule with this id.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// Returns only the work rule with this name, in any case.
 	Qualifier     *string `protobuf:"bytes,2,opt,name=qualifier,proto3,oneof" json:"qualifier,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -81,8 +82,9 @@ func (x *ListWorkRulesRequest) GetQualifier() string {
 }
 
 type GetWorkRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the work rule.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,9 +127,10 @@ func (x *GetWorkRuleRequest) GetId() int64 {
 }
 
 type UpdateWorkRuleRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *WorkRule              `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the work rule.
+	Id            int64     `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *WorkRule `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -178,7 +181,8 @@ func (x *UpdateWorkRuleRequest) GetBody() *WorkRule {
 
 type DeleteWorkRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the work rule.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the work rule must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -275,11 +279,13 @@ func (x *WorkRuleList) GetItems() []*WorkRule {
 
 type WorkRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the work rule must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	// Whether the work rule may be assigned to employees. The default is true.
 	Active *bool `protobuf:"varint,5,opt,name=active,proto3,oneof" json:"active,omitempty"`
@@ -384,10 +390,10 @@ const file_rotaloom_timekeeping_v1_work_rule_proto_rawDesc = "" +
 	"\b_version\"T\n" +
 	"\fWorkRuleList\x127\n" +
 	"\x05items\x18\x01 \x03(\v2!.rotaloom.timekeeping.v1.WorkRuleR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\x88\x02\n" +
+	"\x05items\"\x90\x02\n" +
 	"\bWorkRule\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-20501R\vdescription\x12\x1b\n" +
 	"\x06active\x18\x05 \x01(\bH\x02R\x06active\x88\x01\x01\x12A\n" +

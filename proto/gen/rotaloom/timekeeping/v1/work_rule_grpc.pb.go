@@ -35,13 +35,16 @@ const (
 //
 // WorkRuleService manages the work rules of a tenant.
 type WorkRuleServiceClient interface {
-	// Retrieves all work rules, ordered by name, or the one with the given id or name.
+	// Retrieves all work rules, ordered by name, or the one with the given id or name. The list
+	// is empty if no object has this id or name; the id has precedence.
 	ListWorkRules(ctx context.Context, in *ListWorkRulesRequest, opts ...grpc.CallOption) (*WorkRuleList, error)
-	// Retrieves one work rule.
+	// Retrieves one work rule. An unknown id is 404.
 	GetWorkRule(ctx context.Context, in *GetWorkRuleRequest, opts ...grpc.CallOption) (*WorkRule, error)
-	// Creates a work rule.
+	// Creates a work rule. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreateWorkRule(ctx context.Context, in *WorkRule, opts ...grpc.CallOption) (*WorkRule, error)
-	// Replaces a work rule.
+	// Replaces a work rule. Properties that the request leaves out get their defaults. Objects
+	// that refer to it follow a new name.
 	UpdateWorkRule(ctx context.Context, in *UpdateWorkRuleRequest, opts ...grpc.CallOption) (*WorkRule, error)
 	// Deletes a work rule. The request is refused if an employment term refers to it.
 	DeleteWorkRule(ctx context.Context, in *DeleteWorkRuleRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
@@ -111,13 +114,16 @@ func (c *workRuleServiceClient) DeleteWorkRule(ctx context.Context, in *DeleteWo
 //
 // WorkRuleService manages the work rules of a tenant.
 type WorkRuleServiceServer interface {
-	// Retrieves all work rules, ordered by name, or the one with the given id or name.
+	// Retrieves all work rules, ordered by name, or the one with the given id or name. The list
+	// is empty if no object has this id or name; the id has precedence.
 	ListWorkRules(context.Context, *ListWorkRulesRequest) (*WorkRuleList, error)
-	// Retrieves one work rule.
+	// Retrieves one work rule. An unknown id is 404.
 	GetWorkRule(context.Context, *GetWorkRuleRequest) (*WorkRule, error)
-	// Creates a work rule.
+	// Creates a work rule. The response has its id and its defaults. A name that another one has
+	// is refused.
 	CreateWorkRule(context.Context, *WorkRule) (*WorkRule, error)
-	// Replaces a work rule.
+	// Replaces a work rule. Properties that the request leaves out get their defaults. Objects
+	// that refer to it follow a new name.
 	UpdateWorkRule(context.Context, *UpdateWorkRuleRequest) (*WorkRule, error)
 	// Deletes a work rule. The request is refused if an employment term refers to it.
 	DeleteWorkRule(context.Context, *DeleteWorkRuleRequest) (*emptypb.Empty, error)

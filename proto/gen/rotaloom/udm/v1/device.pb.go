@@ -29,7 +29,7 @@ const (
 
 type ListDevicesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name, in any case.
+	// Returns only the device with this name, in any case.
 	Name          *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -73,8 +73,9 @@ func (x *ListDevicesRequest) GetName() string {
 }
 
 type GetDeviceRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -117,9 +118,10 @@ func (x *GetDeviceRequest) GetId() int64 {
 }
 
 type UpdateDeviceRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *Device                `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	Id            int64   `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *Device `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,7 +172,8 @@ func (x *UpdateDeviceRequest) GetBody() *Device {
 
 type DeleteDeviceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the device.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the device must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -222,8 +225,9 @@ func (x *DeleteDeviceRequest) GetVersion() int64 {
 }
 
 type MultiReadDevicesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *DevicesWhere          `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The devices to return.
+	Where         *DevicesWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -265,9 +269,11 @@ func (x *MultiReadDevicesRequest) GetWhere() *DevicesWhere {
 	return nil
 }
 
+// DevicesWhere names devices.
 type DevicesWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Devices       *v1.RefList            `protobuf:"bytes,1,opt,name=devices,proto3" json:"devices,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The devices, at most 1,000. The response has their order.
+	Devices       *v1.RefList `protobuf:"bytes,1,opt,name=devices,proto3" json:"devices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -310,9 +316,11 @@ func (x *DevicesWhere) GetDevices() *v1.RefList {
 }
 
 type MultiUpsertDevicesRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Body           *DeviceBatch           `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
-	PartialSuccess *bool                  `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Body  *DeviceBatch           `protobuf:"bytes,1,opt,name=body,proto3" json:"body,omitempty"`
+	// Whether the valid devices are stored although others are refused. The default is false: all
+	// or none.
+	PartialSuccess *bool `protobuf:"varint,2,opt,name=partial_success,json=partialSuccess,proto3,oneof" json:"partial_success,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -457,31 +465,38 @@ func (x *DeviceList) GetFailure() *v1.ErrorBody {
 	return nil
 }
 
+// Device is a time clock.
 type Device struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out. In bulk
+	// requests, it names the device to replace.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the device must still have it.
-	Version     *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
-	// The number that the manufacturer gave the device. It is unique if it is given.
+	// The number that the manufacturer gave the device, at most 100 characters. It is unique if
+	// it is given.
 	SerialNumber string `protobuf:"bytes,5,opt,name=serial_number,json=serialNumber,proto3" json:"serial_number,omitempty"`
-	// The group of the employees who use the device.
+	// The group of the employees who use the device, by id or name. Required.
 	DeviceGroup *v1.Ref `protobuf:"bytes,6,opt,name=device_group,json=deviceGroup,proto3" json:"device_group,omitempty"`
 	// Whether the device may send punches and read employees. The default is true.
 	Active *bool `protobuf:"varint,7,opt,name=active,proto3,oneof" json:"active,omitempty"`
-	// The client of the device, if it has credentials. Ignored in requests, as are the next
-	// properties.
+	// Only in responses: the id of the client that gets access tokens for the device. Absent if
+	// the device has no credentials.
 	ClientId string `protobuf:"bytes,8,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
-	// INACTIVE, NEVER_SEEN, ACTIVE, or AWAY if the device has sent no request for 15
-	// minutes.
+	// Only in responses: INACTIVE if active is false, NEVER_SEEN if the device has sent no
+	// request yet, ACTIVE, or AWAY if it has sent no request for 15 minutes.
 	State string `protobuf:"bytes,9,opt,name=state,proto3" json:"state,omitempty"`
-	// The time of the last request of the device, RFC 3339 in UTC.
-	LastSeen        string `protobuf:"bytes,10,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
+	// Only in responses: the time of the last request of the device, RFC 3339 in UTC. Absent if
+	// there was none.
+	LastSeen string `protobuf:"bytes,10,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
+	// Only in responses: the version of the software, as the device last reported it.
 	SoftwareVersion string `protobuf:"bytes,11,opt,name=software_version,json=softwareVersion,proto3" json:"software_version,omitempty"`
-	// The correction of the device's clock at its last report, in seconds: positive if the
-	// clock was slow.
+	// Only in responses: the correction of the device's clock at its last report, in seconds:
+	// positive if the clock was slow.
 	ClockOffset   *int64 `protobuf:"varint,12,opt,name=clock_offset,json=clockOffset,proto3,oneof" json:"clock_offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -618,12 +633,12 @@ const file_rotaloom_udm_v1_device_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
 	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
 	"\n" +
-	"\b_version\"N\n" +
-	"\x17MultiReadDevicesRequest\x123\n" +
-	"\x05where\x18\x01 \x01(\v2\x1d.rotaloom.udm.v1.DevicesWhereR\x05where\"i\n" +
-	"\fDevicesWhere\x12Y\n" +
-	"\adevices\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB\"\xa2\xbb\x18\x1e\n" +
-	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\adevicesR\adevices\"\x8f\x01\n" +
+	"\b_version\"V\n" +
+	"\x17MultiReadDevicesRequest\x12;\n" +
+	"\x05where\x18\x01 \x01(\v2\x1d.rotaloom.udm.v1.DevicesWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"k\n" +
+	"\fDevicesWhere\x12[\n" +
+	"\adevices\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB$\xa2\xbb\x18 \n" +
+	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\adevicesh\x01R\adevices\"\x8f\x01\n" +
 	"\x19MultiUpsertDevicesRequest\x120\n" +
 	"\x04body\x18\x01 \x01(\v2\x1c.rotaloom.udm.v1.DeviceBatchR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
@@ -636,7 +651,7 @@ const file_rotaloom_udm_v1_device_proto_rawDesc = "" +
 	"DeviceList\x12-\n" +
 	"\x05items\x18\x01 \x03(\v2\x17.rotaloom.udm.v1.DeviceR\x05items\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x14\xa2\xbb\x18\x10\n" +
-	"\x05items\x12\afailure\"\xed\x03\n" +
+	"\x05items\x12\afailure\"\x97\x04\n" +
 	"\x06Device\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
@@ -645,8 +660,9 @@ const file_rotaloom_udm_v1_device_proto_rawDesc = "" +
 	"\rserial_number\x18\x05 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-21201R\fserialNumber\x12:\n" +
 	"\fdevice_group\x18\x06 \x01(\v2\x17.rotaloom.common.v1.RefR\vdeviceGroup\x12\x1b\n" +
 	"\x06active\x18\a \x01(\bH\x02R\x06active\x88\x01\x01\x12\x1b\n" +
-	"\tclient_id\x18\b \x01(\tR\bclientId\x12\x14\n" +
-	"\x05state\x18\t \x01(\tR\x05state\x12\x1b\n" +
+	"\tclient_id\x18\b \x01(\tR\bclientId\x12>\n" +
+	"\x05state\x18\t \x01(\tB(\xa2\xbb\x18$b\bINACTIVEb\n" +
+	"NEVER_SEENb\x06ACTIVEb\x04AWAYR\x05state\x12\x1b\n" +
 	"\tlast_seen\x18\n" +
 	" \x01(\tR\blastSeen\x12)\n" +
 	"\x10software_version\x18\v \x01(\tR\x0fsoftwareVersion\x12&\n" +

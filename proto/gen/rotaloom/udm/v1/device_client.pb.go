@@ -27,9 +27,10 @@ const (
 )
 
 type ImportDevicePunchesRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *DevicePunchBatch      `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	Id            int64             `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *DevicePunchBatch `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -78,12 +79,14 @@ func (x *ImportDevicePunchesRequest) GetBody() *DevicePunchBatch {
 	return nil
 }
 
+// DevicePunchBatch is a list of punches of one device.
 type DevicePunchBatch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The present time of the device's clock, RFC 3339. The difference to the server's clock
-	// corrects the times of all punches of the request. After the device has set its clock,
-	// it sends earlier punches with the time that the clock would show without the setting.
-	Clock         string         `protobuf:"bytes,1,opt,name=clock,proto3" json:"clock,omitempty"`
+	// corrects the times of all punches of the request. After the device has set its clock, it
+	// sends earlier punches with the time that the clock would show without the setting.
+	Clock string `protobuf:"bytes,1,opt,name=clock,proto3" json:"clock,omitempty"`
+	// The punches, 1 to 1,000. Each succeeds or fails separately.
 	Punches       []*DevicePunch `protobuf:"bytes,2,rep,name=punches,proto3" json:"punches,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -189,22 +192,23 @@ func (x *DevicePunchList) GetFailure() *v1.ErrorBody {
 // DevicePunch is a punch as the device recorded it. Requests may send back a response.
 type DevicePunch struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The number that the device gave the punch, from 1. It is unique for the device.
+	// The number that the device gave the punch, from 1. It is unique for the device. Required.
 	Sequence *int64 `protobuf:"varint,1,opt,name=sequence,proto3,oneof" json:"sequence,omitempty"`
-	// The time that the device's clock showed, RFC 3339. Its offset from UTC determines the
-	// day on which the employee must carry the badge.
+	// The time that the device's clock showed, RFC 3339. Its offset from UTC determines the day
+	// on which the employee must carry the badge. Required.
 	Time string `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
-	// The badge of the employee. Either the badge or the person number is needed.
-	BadgeNumber  string `protobuf:"bytes,3,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
+	// The badge of the employee. Either the badge or the person number is required.
+	BadgeNumber string `protobuf:"bytes,3,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
+	// The person number of the employee. Either the badge or the person number is required.
 	PersonNumber string `protobuf:"bytes,4,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	// 1 (In Punch) or 2 (Out Punch). By default, the pairing of the timecard decides.
+	// 1 (In Punch) or 2 (Out Punch), by id or qualifier. By default, the pairing of the timecard
+	// decides.
 	TypeOverride *v1.Ref `protobuf:"bytes,5,opt,name=type_override,json=typeOverride,proto3" json:"type_override,omitempty"`
-	// The corrected time, RFC 3339 in UTC, which the timecard shows. Ignored in requests, as
-	// are the next properties.
+	// Only in responses: the corrected time, RFC 3339 in UTC, which the timecard shows.
 	CorrectedTime string `protobuf:"bytes,6,opt,name=corrected_time,json=correctedTime,proto3" json:"corrected_time,omitempty"`
-	// The employee; the qualifier is the person number.
+	// Only in responses: the employee; the qualifier is the person number.
 	Employee *v1.Ref `protobuf:"bytes,7,opt,name=employee,proto3" json:"employee,omitempty"`
-	// The id of the punch in the timecard.
+	// Only in responses: the id of the punch in the timecard.
 	PunchId       *int64 `protobuf:"varint,8,opt,name=punch_id,json=punchId,proto3,oneof" json:"punch_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -298,7 +302,8 @@ func (x *DevicePunch) GetPunchId() int64 {
 
 type ListDeviceEmployeesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the device.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The id of the last employee of the previous page. Without it, the first page is
 	// returned.
 	After *int64 `protobuf:"varint,2,opt,name=after,proto3,oneof" json:"after,omitempty"`
@@ -359,6 +364,7 @@ func (x *ListDeviceEmployeesRequest) GetCount() int64 {
 	return 0
 }
 
+// DeviceEmployeePage is one page of the employees of a device.
 type DeviceEmployeePage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Ordered by id. Employees whose employment was terminated are left out.
@@ -413,11 +419,16 @@ func (x *DeviceEmployeePage) GetNext() int64 {
 	return 0
 }
 
+// DeviceEmployee is an employee of the group of a device.
 type DeviceEmployee struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	PersonNumber  string                 `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
-	FullName      string                 `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the employee.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The person number of the employee.
+	PersonNumber string `protobuf:"bytes,2,opt,name=person_number,json=personNumber,proto3" json:"person_number,omitempty"`
+	// The full name, for the display of the device.
+	FullName string `protobuf:"bytes,3,opt,name=full_name,json=fullName,proto3" json:"full_name,omitempty"`
+	// The badges of the employee. Empty if there are none.
 	Badges        []*DeviceEmployeeBadge `protobuf:"bytes,4,rep,name=badges,proto3" json:"badges,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -481,10 +492,12 @@ func (x *DeviceEmployee) GetBadges() []*DeviceEmployeeBadge {
 	return nil
 }
 
+// DeviceEmployeeBadge is a badge with its days.
 type DeviceEmployeeBadge struct {
-	state       protoimpl.MessageState `protogen:"open.v1"`
-	BadgeNumber string                 `protobuf:"bytes,1,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
-	// The first day.
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The number that the badge has.
+	BadgeNumber string `protobuf:"bytes,1,opt,name=badge_number,json=badgeNumber,proto3" json:"badge_number,omitempty"`
+	// The first day of the badge.
 	EffectiveDate string `protobuf:"bytes,2,opt,name=effective_date,json=effectiveDate,proto3" json:"effective_date,omitempty"`
 	// The day after the last one; 3000-01-01 if the badge has no end.
 	ExpirationDate string `protobuf:"bytes,3,opt,name=expiration_date,json=expirationDate,proto3" json:"expiration_date,omitempty"`
@@ -544,9 +557,10 @@ func (x *DeviceEmployeeBadge) GetExpirationDate() string {
 }
 
 type ReportDeviceStateRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *DeviceReport          `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device.
+	Id            int64         `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *DeviceReport `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -595,10 +609,12 @@ func (x *ReportDeviceStateRequest) GetBody() *DeviceReport {
 	return nil
 }
 
+// DeviceReport is the state of a device, as the device reports it.
 type DeviceReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The present time of the device's clock, RFC 3339.
-	Clock           string `protobuf:"bytes,1,opt,name=clock,proto3" json:"clock,omitempty"`
+	Clock string `protobuf:"bytes,1,opt,name=clock,proto3" json:"clock,omitempty"`
+	// The version of the software, at most 100 characters.
 	SoftwareVersion string `protobuf:"bytes,2,opt,name=software_version,json=softwareVersion,proto3" json:"software_version,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -648,15 +664,20 @@ func (x *DeviceReport) GetSoftwareVersion() string {
 	return ""
 }
 
+// DeviceState is the state of a device, as the server knows it.
 type DeviceState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// As in Device.
-	State           string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
-	LastSeen        string `protobuf:"bytes,2,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
+	// INACTIVE, NEVER_SEEN, ACTIVE or AWAY, as in the device.
+	State string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// The time of the last request of the device, RFC 3339 in UTC.
+	LastSeen string `protobuf:"bytes,2,opt,name=last_seen,json=lastSeen,proto3" json:"last_seen,omitempty"`
+	// The version of the software, as the device last reported it.
 	SoftwareVersion string `protobuf:"bytes,3,opt,name=software_version,json=softwareVersion,proto3" json:"software_version,omitempty"`
-	ClockOffset     *int64 `protobuf:"varint,4,opt,name=clock_offset,json=clockOffset,proto3,oneof" json:"clock_offset,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The correction of the device's clock at its last report, in seconds: positive if the clock
+	// was slow.
+	ClockOffset   *int64 `protobuf:"varint,4,opt,name=clock_offset,json=clockOffset,proto3,oneof" json:"clock_offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeviceState) Reset() {
@@ -724,11 +745,11 @@ const file_rotaloom_udm_v1_device_client_proto_rawDesc = "" +
 	"#rotaloom/udm/v1/device_client.proto\x12\x0frotaloom.udm.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"c\n" +
 	"\x1aImportDevicePunchesRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x125\n" +
-	"\x04body\x18\x02 \x01(\v2!.rotaloom.udm.v1.DevicePunchBatchR\x04body\"\x8c\x01\n" +
-	"\x10DevicePunchBatch\x12\x1c\n" +
-	"\x05clock\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x05R\x05clock\x12Z\n" +
-	"\apunches\x18\x02 \x03(\v2\x1c.rotaloom.udm.v1.DevicePunchB\"\xa2\xbb\x18\x1e\n" +
-	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\apunchesR\apunches\"\x9a\x01\n" +
+	"\x04body\x18\x02 \x01(\v2!.rotaloom.udm.v1.DevicePunchBatchR\x04body\"\x90\x01\n" +
+	"\x10DevicePunchBatch\x12\x1e\n" +
+	"\x05clock\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x05h\x01R\x05clock\x12\\\n" +
+	"\apunches\x18\x02 \x03(\v2\x1c.rotaloom.udm.v1.DevicePunchB$\xa2\xbb\x18 \n" +
+	"\x1c\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\apunchesh\x01R\apunches\"\x9a\x01\n" +
 	"\x0fDevicePunchList\x126\n" +
 	"\apunches\x18\x01 \x03(\v2\x1c.rotaloom.udm.v1.DevicePunchR\apunches\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
@@ -765,12 +786,13 @@ const file_rotaloom_udm_v1_device_client_proto_rawDesc = "" +
 	"\x0fexpiration_date\x18\x03 \x01(\tR\x0eexpirationDate\"]\n" +
 	"\x18ReportDeviceStateRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x121\n" +
-	"\x04body\x18\x02 \x01(\v2\x1d.rotaloom.udm.v1.DeviceReportR\x04body\"l\n" +
-	"\fDeviceReport\x12\x1c\n" +
-	"\x05clock\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x05R\x05clock\x12>\n" +
-	"\x10software_version\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-21201R\x0fsoftwareVersion\"\xa4\x01\n" +
-	"\vDeviceState\x12\x14\n" +
-	"\x05state\x18\x01 \x01(\tR\x05state\x12\x1b\n" +
+	"\x04body\x18\x02 \x01(\v2\x1d.rotaloom.udm.v1.DeviceReportR\x04body\"n\n" +
+	"\fDeviceReport\x12\x1e\n" +
+	"\x05clock\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x05h\x01R\x05clock\x12>\n" +
+	"\x10software_version\x18\x02 \x01(\tB\x13\xa2\xbb\x18\x0f2\r\bd\x12\tWRL-21201R\x0fsoftwareVersion\"\xce\x01\n" +
+	"\vDeviceState\x12>\n" +
+	"\x05state\x18\x01 \x01(\tB(\xa2\xbb\x18$b\bINACTIVEb\n" +
+	"NEVER_SEENb\x06ACTIVEb\x04AWAYR\x05state\x12\x1b\n" +
 	"\tlast_seen\x18\x02 \x01(\tR\blastSeen\x12)\n" +
 	"\x10software_version\x18\x03 \x01(\tR\x0fsoftwareVersion\x12&\n" +
 	"\fclock_offset\x18\x04 \x01(\x03H\x00R\vclockOffset\x88\x01\x01B\x0f\n" +

@@ -37,9 +37,11 @@ type DeviceClientServiceClient interface {
 	// fails separately. A punch with a known sequence number and the same content is a
 	// success that changes nothing.
 	ImportDevicePunches(ctx context.Context, in *ImportDevicePunchesRequest, opts ...grpc.CallOption) (*DevicePunchList, error)
-	// Retrieves, in pages, the employees of the device's group, with their badges.
+	// Retrieves, in pages, the employees of the device's group, with their badges. Employees
+	// whose employment was terminated are left out.
 	ListDeviceEmployees(ctx context.Context, in *ListDeviceEmployeesRequest, opts ...grpc.CallOption) (*DeviceEmployeePage, error)
-	// Reports the state of the device.
+	// Reports the state of the device. A device should do so every five minutes: after 15 minutes
+	// without a request it counts as away.
 	ReportDeviceState(ctx context.Context, in *ReportDeviceStateRequest, opts ...grpc.CallOption) (*DeviceState, error)
 }
 
@@ -92,9 +94,11 @@ type DeviceClientServiceServer interface {
 	// fails separately. A punch with a known sequence number and the same content is a
 	// success that changes nothing.
 	ImportDevicePunches(context.Context, *ImportDevicePunchesRequest) (*DevicePunchList, error)
-	// Retrieves, in pages, the employees of the device's group, with their badges.
+	// Retrieves, in pages, the employees of the device's group, with their badges. Employees
+	// whose employment was terminated are left out.
 	ListDeviceEmployees(context.Context, *ListDeviceEmployeesRequest) (*DeviceEmployeePage, error)
-	// Reports the state of the device.
+	// Reports the state of the device. A device should do so every five minutes: after 15 minutes
+	// without a request it counts as away.
 	ReportDeviceState(context.Context, *ReportDeviceStateRequest) (*DeviceState, error)
 	mustEmbedUnimplementedDeviceClientServiceServer()
 }

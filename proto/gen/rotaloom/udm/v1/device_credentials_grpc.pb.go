@@ -36,7 +36,8 @@ type DeviceCredentialsServiceClient interface {
 	// has the secret. With them, the device obtains access tokens (grant
 	// client_credentials), which permit only its own operations.
 	IssueDeviceCredentials(ctx context.Context, in *IssueDeviceCredentialsRequest, opts ...grpc.CallOption) (*DeviceCredentials, error)
-	// Revokes the credentials of a device, and its access tokens.
+	// Revokes the credentials of a device, and its access tokens. The device can then call no
+	// operation.
 	RevokeDeviceCredentials(ctx context.Context, in *RevokeDeviceCredentialsRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
 }
 
@@ -78,7 +79,8 @@ type DeviceCredentialsServiceServer interface {
 	// has the secret. With them, the device obtains access tokens (grant
 	// client_credentials), which permit only its own operations.
 	IssueDeviceCredentials(context.Context, *IssueDeviceCredentialsRequest) (*DeviceCredentials, error)
-	// Revokes the credentials of a device, and its access tokens.
+	// Revokes the credentials of a device, and its access tokens. The device can then call no
+	// operation.
 	RevokeDeviceCredentials(context.Context, *RevokeDeviceCredentialsRequest) (*emptypb.Empty, error)
 	mustEmbedUnimplementedDeviceCredentialsServiceServer()
 }

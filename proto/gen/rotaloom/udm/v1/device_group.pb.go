@@ -29,7 +29,7 @@ const (
 
 type ListDeviceGroupsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The name, in any case.
+	// Returns only the device group with this name, in any case.
 	Name          *string `protobuf:"bytes,1,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -109,8 +109,9 @@ func (*ListDeviceGroupNamesRequest) Descriptor() ([]byte, []int) {
 }
 
 type GetDeviceGroupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device group.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -153,9 +154,10 @@ func (x *GetDeviceGroupRequest) GetId() int64 {
 }
 
 type UpdateDeviceGroupRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Body          *DeviceGroup           `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device group.
+	Id            int64        `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Body          *DeviceGroup `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -206,7 +208,8 @@ func (x *UpdateDeviceGroupRequest) GetBody() *DeviceGroup {
 
 type DeleteDeviceGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The id of the device group.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// If the version is given, the device group must still have it.
 	Version       *int64 `protobuf:"varint,2,opt,name=version,proto3,oneof" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -258,8 +261,9 @@ func (x *DeleteDeviceGroupRequest) GetVersion() int64 {
 }
 
 type MultiReadDeviceGroupsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Where         *DeviceGroupsWhere     `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The device groups to return.
+	Where         *DeviceGroupsWhere `protobuf:"bytes,1,opt,name=where,proto3" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -301,9 +305,11 @@ func (x *MultiReadDeviceGroupsRequest) GetWhere() *DeviceGroupsWhere {
 	return nil
 }
 
+// DeviceGroupsWhere names device groups.
 type DeviceGroupsWhere struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	DeviceGroups  *v1.RefList            `protobuf:"bytes,1,opt,name=device_groups,json=deviceGroups,proto3" json:"device_groups,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The device groups, at most 1,000. The response has their order.
+	DeviceGroups  *v1.RefList `protobuf:"bytes,1,opt,name=device_groups,json=deviceGroups,proto3" json:"device_groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -389,13 +395,16 @@ func (x *DeviceGroupList) GetItems() []*DeviceGroup {
 	return nil
 }
 
+// DeviceGroup is a group of time clocks that the same employees use.
 type DeviceGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Id    *int64                 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
+	// The id, given by the server. Ignored in creations; changes may leave it out.
+	Id *int64 `protobuf:"varint,1,opt,name=id,proto3,oneof" json:"id,omitempty"`
 	// The name, which is unique in any case, and the qualifier of refs.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// If the version is given, the device group must still have it.
-	Version       *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	Version *int64 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// A text for administrators, without an effect. At most 1,000 characters.
 	Description   string `protobuf:"bytes,4,opt,name=description,proto3" json:"description,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -503,10 +512,13 @@ func (x *DeviceGroupNameList) GetItems() []*DeviceGroupName {
 	return nil
 }
 
+// DeviceGroupName is a device group in a list of choices.
 type DeviceGroupName struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the device group.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name of the device group.
+	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -644,18 +656,18 @@ const file_rotaloom_udm_v1_device_group_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x1d\n" +
 	"\aversion\x18\x02 \x01(\x03H\x00R\aversion\x88\x01\x01B\n" +
 	"\n" +
-	"\b_version\"X\n" +
-	"\x1cMultiReadDeviceGroupsRequest\x128\n" +
-	"\x05where\x18\x01 \x01(\v2\".rotaloom.udm.v1.DeviceGroupsWhereR\x05where\"\x7f\n" +
-	"\x11DeviceGroupsWhere\x12j\n" +
-	"\rdevice_groups\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB(\xa2\xbb\x18$\n" +
-	"\"\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\rdevice groupsR\fdeviceGroups\"R\n" +
+	"\b_version\"`\n" +
+	"\x1cMultiReadDeviceGroupsRequest\x12@\n" +
+	"\x05where\x18\x01 \x01(\v2\".rotaloom.udm.v1.DeviceGroupsWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x81\x01\n" +
+	"\x11DeviceGroupsWhere\x12l\n" +
+	"\rdevice_groups\x18\x01 \x01(\v2\x1b.rotaloom.common.v1.RefListB*\xa2\xbb\x18&\n" +
+	"\"\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\rdevice groupsh\x01R\fdeviceGroups\"R\n" +
 	"\x0fDeviceGroupList\x122\n" +
 	"\x05items\x18\x01 \x03(\v2\x1c.rotaloom.udm.v1.DeviceGroupR\x05items:\v\xa2\xbb\x18\a\n" +
-	"\x05items\"\xa0\x01\n" +
+	"\x05items\"\xa8\x01\n" +
 	"\vDeviceGroup\x12\x13\n" +
-	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n" +
+	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1a\n" +
+	"\x04name\x18\x02 \x01(\tB\x06\xa2\xbb\x18\x02h\x01R\x04name\x12\x1d\n" +
 	"\aversion\x18\x03 \x01(\x03H\x01R\aversion\x88\x01\x01\x126\n" +
 	"\vdescription\x18\x04 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xe8\a\x12\tWRL-21201R\vdescriptionB\x05\n" +
 	"\x03_idB\n" +

@@ -38,21 +38,24 @@ const (
 // DeviceGroupService manages the device groups of a tenant. Properties other than id and
 // name are own shapes, because no public source has them.
 type DeviceGroupServiceClient interface {
-	// Retrieves all device groups, ordered by name, or the one with the given name.
+	// Retrieves all device groups, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListDeviceGroups(ctx context.Context, in *ListDeviceGroupsRequest, opts ...grpc.CallOption) (*DeviceGroupList, error)
-	// Retrieves one device group.
+	// Retrieves one device group. An unknown id is 404.
 	GetDeviceGroup(ctx context.Context, in *GetDeviceGroupRequest, opts ...grpc.CallOption) (*DeviceGroup, error)
-	// Creates a device group.
+	// Creates a device group. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateDeviceGroup(ctx context.Context, in *DeviceGroup, opts ...grpc.CallOption) (*DeviceGroup, error)
 	// Replaces a device group. The persons of the group follow a new name.
 	UpdateDeviceGroup(ctx context.Context, in *UpdateDeviceGroupRequest, opts ...grpc.CallOption) (*DeviceGroup, error)
 	// Deletes a device group. The request is refused if a device or a person is in the
 	// group.
 	DeleteDeviceGroup(ctx context.Context, in *DeleteDeviceGroupRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves several device groups, in the order of the request.
+	// Retrieves several device groups, in the order of the request. An unknown one refuses the
+	// whole request.
 	MultiReadDeviceGroups(ctx context.Context, in *MultiReadDeviceGroupsRequest, opts ...grpc.CallOption) (*DeviceGroupList, error)
 	// Retrieves the ids and the names of all device groups, ordered by name, for lists of
-	// choices.
+	// choices. It needs no permission for the setup of devices.
 	ListDeviceGroupNames(ctx context.Context, in *ListDeviceGroupNamesRequest, opts ...grpc.CallOption) (*DeviceGroupNameList, error)
 }
 
@@ -141,21 +144,24 @@ func (c *deviceGroupServiceClient) ListDeviceGroupNames(ctx context.Context, in 
 // DeviceGroupService manages the device groups of a tenant. Properties other than id and
 // name are own shapes, because no public source has them.
 type DeviceGroupServiceServer interface {
-	// Retrieves all device groups, ordered by name, or the one with the given name.
+	// Retrieves all device groups, ordered by name, or the one with the given name. The list is
+	// empty if no object has this name.
 	ListDeviceGroups(context.Context, *ListDeviceGroupsRequest) (*DeviceGroupList, error)
-	// Retrieves one device group.
+	// Retrieves one device group. An unknown id is 404.
 	GetDeviceGroup(context.Context, *GetDeviceGroupRequest) (*DeviceGroup, error)
-	// Creates a device group.
+	// Creates a device group. The response has its id and its defaults. A name that another one
+	// has is refused.
 	CreateDeviceGroup(context.Context, *DeviceGroup) (*DeviceGroup, error)
 	// Replaces a device group. The persons of the group follow a new name.
 	UpdateDeviceGroup(context.Context, *UpdateDeviceGroupRequest) (*DeviceGroup, error)
 	// Deletes a device group. The request is refused if a device or a person is in the
 	// group.
 	DeleteDeviceGroup(context.Context, *DeleteDeviceGroupRequest) (*emptypb.Empty, error)
-	// Retrieves several device groups, in the order of the request.
+	// Retrieves several device groups, in the order of the request. An unknown one refuses the
+	// whole request.
 	MultiReadDeviceGroups(context.Context, *MultiReadDeviceGroupsRequest) (*DeviceGroupList, error)
 	// Retrieves the ids and the names of all device groups, ordered by name, for lists of
-	// choices.
+	// choices. It needs no permission for the setup of devices.
 	ListDeviceGroupNames(context.Context, *ListDeviceGroupNamesRequest) (*DeviceGroupNameList, error)
 	mustEmbedUnimplementedDeviceGroupServiceServer()
 }

@@ -38,18 +38,21 @@ const (
 // DeviceService manages the devices of a tenant. Its shapes are own shapes, because no
 // public source has them.
 type DeviceServiceClient interface {
-	// Retrieves all devices, ordered by name, or the one with the given name.
+	// Retrieves all devices, ordered by name, or the one with the given name. The list is empty
+	// if no object has this name.
 	ListDevices(ctx context.Context, in *ListDevicesRequest, opts ...grpc.CallOption) (*DeviceList, error)
-	// Retrieves one device.
+	// Retrieves one device. An unknown id is 404.
 	GetDevice(ctx context.Context, in *GetDeviceRequest, opts ...grpc.CallOption) (*Device, error)
-	// Creates a device.
+	// Creates a device. It needs credentials before it can send punches: POST
+	// /v1/udm/devices/{id}/credentials.
 	CreateDevice(ctx context.Context, in *Device, opts ...grpc.CallOption) (*Device, error)
 	// Replaces a device. It keeps its credentials.
 	UpdateDevice(ctx context.Context, in *UpdateDeviceRequest, opts ...grpc.CallOption) (*Device, error)
 	// Deletes a device that has neither credentials nor punches. Set active to false for
 	// other devices.
 	DeleteDevice(ctx context.Context, in *DeleteDeviceRequest, opts ...grpc.CallOption) (*emptypb.Empty, error)
-	// Retrieves several devices, in the order of the request.
+	// Retrieves several devices, in the order of the request. An unknown one refuses the whole
+	// request.
 	MultiReadDevices(ctx context.Context, in *MultiReadDevicesRequest, opts ...grpc.CallOption) (*DeviceList, error)
 	// Replaces the devices that have the ids, or without an id the names, and creates the
 	// others. All or none are stored, or each separately with partial_success.
@@ -141,18 +144,21 @@ func (c *deviceServiceClient) MultiUpsertDevices(ctx context.Context, in *MultiU
 // DeviceService manages the devices of a tenant. Its shapes are own shapes, because no
 // public source has them.
 type DeviceServiceServer interface {
-	// Retrieves all devices, ordered by name, or the one with the given name.
+	// Retrieves all devices, ordered by name, or the one with the given name. The list is empty
+	// if no object has this name.
 	ListDevices(context.Context, *ListDevicesRequest) (*DeviceList, error)
-	// Retrieves one device.
+	// Retrieves one device. An unknown id is 404.
 	GetDevice(context.Context, *GetDeviceRequest) (*Device, error)
-	// Creates a device.
+	// Creates a device. It needs credentials before it can send punches: POST
+	// /v1/udm/devices/{id}/credentials.
 	CreateDevice(context.Context, *Device) (*Device, error)
 	// Replaces a device. It keeps its credentials.
 	UpdateDevice(context.Context, *UpdateDeviceRequest) (*Device, error)
 	// Deletes a device that has neither credentials nor punches. Set active to false for
 	// other devices.
 	DeleteDevice(context.Context, *DeleteDeviceRequest) (*emptypb.Empty, error)
-	// Retrieves several devices, in the order of the request.
+	// Retrieves several devices, in the order of the request. An unknown one refuses the whole
+	// request.
 	MultiReadDevices(context.Context, *MultiReadDevicesRequest) (*DeviceList, error)
 	// Replaces the devices that have the ids, or without an id the names, and creates the
 	// others. All or none are stored, or each separately with partial_success.
