@@ -154,7 +154,7 @@ func (h hosted) RoundTrip(r *http.Request) (*http.Response, error) {
 	return h.RoundTripper.RoundTrip(r)
 }
 
-// reply is a response with its whole body.
+// reply is a response with its whole body, without the request id, which is another one in each response.
 type reply struct {
 	status int
 	header http.Header
@@ -185,8 +185,16 @@ func ask(ctx context.Context, api scenario.API, method, path, contentType string
 	if err != nil {
 		return reply{}, err
 	}
+	return readReply(response)
+}
+
+// readReply reads and closes a response.
+func readReply(response *http.Response) (reply, error) {
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
+	if id := response.Header.Get("X-Request-Id"); id != "" {
+		text = bytes.ReplaceAll(text, []byte(id), nil)
+	}
 	return reply{response.StatusCode, response.Header, text}, err
 }
 

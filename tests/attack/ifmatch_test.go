@@ -3,7 +3,6 @@ package attack
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -66,8 +65,7 @@ func (w *fixture) sendIfMatch(t *testing.T, token, method, path, value string) r
 	r.Header.Set("Rotaloom-If-Match", "1")
 	response, err := w.Client.Do(r)
 	require.NoError(t, err)
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
+	got, err := readReply(response)
 	require.NoError(t, err)
-	return reply{response.StatusCode, response.Header, text}
+	return got
 }
