@@ -22,9 +22,9 @@ func RequireTenantData(ctx context.Context, database pg.Config, id int64, log *s
 // requireTenantData returns an error if the database of a service with events has no row of a
 // tenant. Only auth has the list of tenants, so this is how other programs notice a wrong number.
 // Every write of a tenant adds to the audit log, and every copied object has a head. The id 0
-// means all tenants.
+// means all tenants, and the default tenant exists in each installation.
 func requireTenantData(ctx context.Context, pool *pg.Pool, id int64) error {
-	if id == 0 {
+	if id == 0 || id == tenant.Default {
 		return nil
 	}
 	var known bool
