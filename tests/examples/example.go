@@ -14,7 +14,8 @@ import (
 )
 
 // Example is a request as the API description shows it. The requests of a file build on each other, in their order:
-// those that read, change or delete an object come after the one that creates it.
+// those that read, change or delete an object come after the one that creates it. They name GUIDs as the recorded
+// responses above them do; the test sends the GUIDs that the server has generated instead.
 type Example struct {
 	// Do is the method and the address: "GET /v1/commons/jobs/3".
 	Do string `yaml:"do"`

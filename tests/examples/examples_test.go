@@ -1,7 +1,6 @@
 package examples
 
 import (
-	"bytes"
 	"encoding/json"
 	"flag"
 	"io"
@@ -30,11 +29,12 @@ type demonstration struct {
 	password string
 	mu       sync.Mutex
 	tokens   map[string]string
+	guids    *guids
 }
 
 func start(t *testing.T) *demonstration {
 	t.Helper()
-	d := &demonstration{Server: launch.Standalone(t, "--demo"), tokens: map[string]string{}}
+	d := &demonstration{Server: launch.Standalone(t, "--demo"), tokens: map[string]string{}, guids: newGUIDs()}
 	data, err := os.ReadFile(filepath.Join(d.StateDir, "demo.json"))
 	require.NoError(t, err)
 	var demo struct {
@@ -96,12 +96,13 @@ func (d *demonstration) try(t *testing.T, f *File, i int) {
 	if strings.HasPrefix(kind, "application/json") {
 		require.NoError(t, json.Unmarshal(body, &got))
 	}
-	if *update {
-		record(t, f, i, got)
-		return
-	}
 	recorded, err := jsonValue(example.Response)
 	require.NoError(t, err)
+	d.guids.relate(recorded, got)
+	if *update {
+		record(t, f, i, d.guids.restoreRecorded(got))
+		return
+	}
 	if example.Varies != "" {
 		require.NoError(t, compareNames(recorded, got))
 		return
@@ -121,14 +122,14 @@ func record(t *testing.T, f *File, i int, got any) {
 // send sends an example, and returns the status, the content type and the body of the response.
 func (d *demonstration) send(t *testing.T, example Example) (status int, kind string, body []byte) {
 	t.Helper()
-	method, target, _ := strings.Cut(example.Do, " ")
+	method, target, _ := strings.Cut(d.guids.insertCurrent(example.Do), " ")
 	var payload io.Reader
 	contentType := "application/json"
 	switch {
 	case example.Form != nil:
 		form := url.Values{}
 		for name, value := range example.Form {
-			form.Set(name, value)
+			form.Set(name, d.guids.insertCurrent(value))
 		}
 		payload, contentType = strings.NewReader(form.Encode()), "application/x-www-form-urlencoded"
 	case example.JSON != nil:
@@ -136,7 +137,7 @@ func (d *demonstration) send(t *testing.T, example Example) (status int, kind st
 		require.NoError(t, err)
 		data, err := json.Marshal(value)
 		require.NoError(t, err)
-		payload = bytes.NewReader(data)
+		payload = strings.NewReader(d.guids.insertCurrent(string(data)))
 	}
 	request, err := http.NewRequestWithContext(t.Context(), method, d.BaseURL+target, payload)
 	require.NoError(t, err)
