@@ -117,6 +117,7 @@ func (g *generator) document(files []*protogen.File, all []*route) (*Document, e
 	if slices.ContainsFunc(all, (*route).errorItems) {
 		g.schemas.named.Set(errorItems, errorItemsSchema())
 	}
+	nameWords(g.schemas.named)
 	d.Components.Schemas, d.Components.Responses = sortedMap(g.schemas.named), sortedMap(g.sharedErrors)
 	d.Components.Parameters, d.Components.Headers = headerParameters(), responseHeaders()
 	return d, nil
