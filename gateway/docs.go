@@ -18,21 +18,16 @@ type docs struct {
 	callers  *identification
 }
 
-// serve is the step that serves the pages, leads from / to them, and passes all other requests on.
+// serve is the step that serves the pages, and passes all other requests on.
 func (d *docs) serve(next handler) handler {
 	return func(ctx context.Context, w *response, r *request) {
 		page := apidocs.Find(r.URL.Path)
-		home := r.URL.Path == "/"
-		if page == nil && !home {
+		if page == nil {
 			next(ctx, w, r)
 			return
 		}
 		if bad := d.check(ctx, w, r); bad != nil {
 			d.rejecter.reject(w, r, bad)
-			return
-		}
-		if home {
-			http.Redirect(w, r.Request, "/docs", http.StatusSeeOther)
 			return
 		}
 		page.ServeHTTP(w, r.Request)

@@ -34,11 +34,14 @@ type Page struct {
 	body        []byte
 	etag        string
 	compressed  func() []byte
+	// location is the path of the page that a redirection leads to; other pages have none.
+	location string
 }
 
 // pages maps paths to pages.
 var pages = sync.OnceValue(func() map[string]*Page {
 	return map[string]*Page{
+		"/":                          {location: "/docs"},
 		"/openapi.json":              newPage("application/json", openapi.JSON),
 		"/openapi.yaml":              newPage("application/yaml", openapi.YAML),
 		"/docs":                      newPage("text/html; charset=utf-8", file("page/index.html")),
@@ -92,6 +95,10 @@ func compress(body []byte) []byte {
 
 // ServeHTTP writes the page, compressed if the client accepts gzip. It serves GET and HEAD.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p.location != "" {
+		http.Redirect(w, r, p.location, http.StatusSeeOther)
+		return
+	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("Referrer-Policy", "no-referrer")

@@ -46,9 +46,16 @@ func TestPagesAreServed(t *testing.T) {
 	}
 }
 
+func TestRootLeadsToThePage(t *testing.T) {
+	t.Parallel()
+	root := get(t, "/", nil)
+	require.Equal(t, http.StatusSeeOther, root.StatusCode)
+	require.Equal(t, "/docs", root.Header.Get("Location"))
+}
+
 func TestOtherPathsAreNoPages(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{"/", "/docs/x", "/docs/parts/x.json", "/docs/../openapi.json", "/v1/scheduling/shift_templates"} {
+	for _, path := range []string{"/x", "/docs/x", "/docs/parts/x.json", "/docs/../openapi.json", "/v1/scheduling/shift_templates"} {
 		t.Run(path, func(t *testing.T) {
 			require.Nil(t, Find(path), path)
 		})

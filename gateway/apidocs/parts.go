@@ -88,7 +88,7 @@ func findPart(path string) *Page {
 	if page := made.pages[path]; page != nil {
 		return page
 	}
-	part := whole().part(path)
+	part := whole().findBody(path)
 	if part == nil {
 		return nil
 	}
@@ -101,11 +101,11 @@ func findPart(path string) *Page {
 	return page
 }
 
-// part returns what is at the path of a part, or nil.
-func (d *description) part(path string) any {
+// findBody returns what is at the path of a part, or nil.
+func (d *description) findBody(path string) any {
 	switch path {
 	case indexPath:
-		return d.index()
+		return d.makeIndex()
 	case introductionPath:
 		part := *d
 		part.Tags, part.Groups, part.Paths = nil, nil, map[string]map[string]json.RawMessage{}
@@ -116,11 +116,11 @@ func (d *description) part(path string) any {
 	if at < 0 {
 		return nil
 	}
-	return d.partOf(at)
+	return d.makePart(at)
 }
 
-// partOf returns the part with the operations of a tag.
-func (d *description) partOf(at int) description {
+// makePart returns the part with the operations of a tag.
+func (d *description) makePart(at int) description {
 	part := *d
 	// The introduction is a page of its own.
 	part.Info.Description = ""
@@ -136,12 +136,12 @@ func (d *description) partOf(at int) description {
 		part.Paths[o.path][o.verb] = o.body
 		bodies = append(bodies, o.body)
 	}
-	part.Components = d.used(bodies)
+	part.Components = d.collectComponents(bodies)
 	return part
 }
 
-// index returns the tags with their operations.
-func (d *description) index() []indexTag {
+// makeIndex returns the tags with their operations.
+func (d *description) makeIndex() []indexTag {
 	operations := map[string][]indexOperation{}
 	for o := range d.operations() {
 		for _, name := range o.Tags {
@@ -195,8 +195,8 @@ const securitySchemes = "securitySchemes"
 
 var reference = regexp.MustCompile(`"#/components/(\w+)/([^"]+)"`)
 
-// used returns the components that bodies refer to, directly or through other components, and the security schemes.
-func (d *description) used(bodies []json.RawMessage) map[string]map[string]json.RawMessage {
+// collectComponents returns the components that bodies refer to, directly or through other components, and the security schemes.
+func (d *description) collectComponents(bodies []json.RawMessage) map[string]map[string]json.RawMessage {
 	found := map[string]map[string]json.RawMessage{securitySchemes: d.Components[securitySchemes]}
 	for len(bodies) > 0 {
 		body := bodies[0]
