@@ -82,6 +82,10 @@ test-one: postgres ## Run tests of one package: PKG=./services/scheduling/... [R
 case: postgres ## Run one contract case, or those that match: CASE=scheduling/shift_template.
 	@tools/case.sh "$(CASE)"
 
+.PHONY: generated-clients
+generated-clients: postgres ## Generate clients from the API description with three generators, compile them and make calls; needs Node.js 20 with npm.
+	$(tmp) go test -count=1 -vet=off -timeout 30m -tags generated -run '^TestGeneratedClients$$' ./tests/clients
+
 .PHONY: contract
 contract: postgres pgbouncer ## Run the contract cases, in one process, in separate ones, and behind a pooler.
 	$(tmp) go test -count=1 ./tests/contract/... ./tests/rotation/...
