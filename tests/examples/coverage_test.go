@@ -14,7 +14,7 @@ import (
 )
 
 // missing is the number of operations with a body that have no example yet. It only decreases.
-const missing = 301
+const missing = 0
 
 // Operations with a JSON body have an example.
 func TestOperationsHaveExamples(t *testing.T) {
