@@ -144,9 +144,10 @@ func (d *description) makePart(at int) description {
 func (d *description) makeIndex() []indexTag {
 	operations := map[string][]indexOperation{}
 	for o := range d.operations() {
+		text, _, _ := strings.Cut(o.Description, accessMark)
 		for _, name := range o.Tags {
 			operations[name] = append(operations[name], indexOperation{
-				ID: o.OperationID, Verb: strings.ToUpper(o.verb), Path: o.path, Summary: o.Summary, Description: o.Description,
+				ID: o.OperationID, Verb: strings.ToUpper(o.verb), Path: o.path, Summary: o.Summary, Description: strings.TrimSpace(text),
 			})
 		}
 	}
@@ -190,6 +191,10 @@ func (d *description) operations() iter.Seq[operation] {
 		}
 	}
 }
+
+// accessMark begins the sentence of a description that says who may call the operation. The search leaves it out,
+// because all operations have it.
+const accessMark = "**Access:**"
 
 const securitySchemes = "securitySchemes"
 

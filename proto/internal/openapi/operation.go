@@ -128,6 +128,7 @@ func (g *generator) operation(r *route) *Operation {
 	if note := itemFaults(r, o.Responses.Has(strconv.Itoa(http.StatusMultiStatus))); note != "" {
 		o.Description = strings.TrimPrefix(o.Description+"\n\n"+note, "\n\n")
 	}
+	o.Description = strings.TrimPrefix(o.Description+"\n\n"+r.describeAccess(o.limits), "\n\n")
 	return o
 }
 
