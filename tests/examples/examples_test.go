@@ -34,7 +34,8 @@ type demonstration struct {
 
 func start(t *testing.T) *demonstration {
 	t.Helper()
-	d := &demonstration{Server: launch.Standalone(t, "--demo"), tokens: map[string]string{}, guids: newGUIDs()}
+	// A first start, like that of a reader: later starts may skip ids.
+	d := &demonstration{Server: launch.StandaloneIn(t, t.TempDir(), nil, "--demo"), tokens: map[string]string{}, guids: newGUIDs()}
 	data, err := os.ReadFile(filepath.Join(d.StateDir, "demo.json"))
 	require.NoError(t, err)
 	var demo struct {
