@@ -130,6 +130,11 @@ func checkCatalog(t *testing.T, admin *pgx.Conn, service string) {
 		WHERE expression <> '' AND polrelid <> coalesce(to_regclass('tenant'), 0)
 		AND NOT (expression ~ 'tenant_id' AND expression ~ 'current_setting\(''rotaloom.tenant_id''')
 		AND NOT (polcmd IN ('r', 'd') AND expression = '(current_setting(''rotaloom.tenant_id''::text, true) = ''*''::text)')`), service)
+	// Statements for all tenants evaluate the policy of one tenant too, which must not fail.
+	assert.Empty(t, list(`SELECT DISTINCT one.polrelid::regclass::text FROM pg_policy one JOIN pg_policy of_all USING (polrelid)
+		WHERE pg_get_expr(of_all.polqual, polrelid) = '(current_setting(''rotaloom.tenant_id''::text, true) = ''*''::text)'
+		AND pg_get_expr(one.polqual, polrelid) ~ 'bigint' AND pg_get_expr(one.polqual, polrelid) !~ '[*]'`),
+		"%s: the policy of one tenant fails in sessions of all tenants", service)
 }
 
 // checkTable runs statements as another tenant without any condition on the tenant, which our own
