@@ -49,8 +49,10 @@ func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		issued.Programs = append(issued.Programs, programFlags{entry.Name,
-			fmt.Sprintf("%s --rpc-clients %s%s", tlsFlags(files), strings.Join(clients, ","), listFlags(entry, clients))})
+		issued.Programs = append(issued.Programs, programFlags{
+			entry.Name,
+			fmt.Sprintf("%s --rpc-clients %s%s", tlsFlags(files), strings.Join(clients, ","), listFlags(entry, clients)),
+		})
 	}
 	internal, err := ca.Issue("gateway", c.Host...)
 	if err != nil {
@@ -60,8 +62,10 @@ func (c *Certs) Do(_ context.Context, _ *slog.Logger, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	issued.Programs = append(issued.Programs, programFlags{"gateway",
-		fmt.Sprintf("%s --https-tls-cert %s --https-tls-key %s", tlsFlags(internal), https.Cert, https.Key)})
+	issued.Programs = append(issued.Programs, programFlags{
+		"gateway",
+		fmt.Sprintf("%s --https-tls-cert %s --https-tls-key %s", tlsFlags(internal), https.Cert, https.Key),
+	})
 	return c.Print(out, issued, func(table io.Writer) {
 		for _, program := range issued.Programs {
 			fmt.Fprintf(table, "%s\t%s\n", program.Program, program.Flags)
