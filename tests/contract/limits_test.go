@@ -325,7 +325,7 @@ func (l declaredLimit) ask(t *testing.T, target contract.Target, sent any) (a ou
 		Code    string `json:"message_code"`
 		Message string
 	}
-	if json.Unmarshal(a.text, &items) == nil && len(items) == 1 && a.ErrorCode == "" {
+	if json.Unmarshal(a.text, &items) == nil && len(items) > 0 && a.ErrorCode == "" {
 		a.ErrorCode, a.Message = items[0].Code, items[0].Message
 	}
 	a.text = a.text[:min(len(a.text), 500)]
