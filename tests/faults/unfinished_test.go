@@ -68,7 +68,7 @@ func TestAFailedChangeIsReplayed(t *testing.T) {
 	require.Equal(t, "FAILED", p.State, "it waits for the sweep or the operator")
 	out, errs, code := replay()
 	require.Zero(t, code, errs)
-	require.Contains(t, out, "goes on")
+	require.Contains(t, out, "continues")
 	w.finish(applied.Propagation, len(crew.Persons))
 	w.requireShifts(second, crew.Persons)
 	w.verify()

@@ -20,6 +20,7 @@ import (
 var otherFlags = map[string]string{
 	"auth": "initdb", "encoding": "initdb", "locale": "initdb", "no-instructions": "initdb", "no-sync": "initdb", "data-checksums": "initdb",
 	"cacert": "curl", "fail-with-body": "curl", "data-urlencode": "curl", "retry": "curl", "compressed": "curl",
+	"check": "sha256sum", "ignore-missing": "sha256sum", "now": "systemctl",
 	"namespace": "helm", "create-namespace": "helm", "set": "helm", "values": "helm", "wait": "helm", "reuse-values": "helm",
 	"dbname": "pg_basebackup", "pgdata": "pg_basebackup", "checkpoint": "pg_basebackup", "format": "pg_dump", "file": "pg_dump", "clean": "pg_restore", "if-exists": "pg_restore",
 	"exit-on-error": "pg_restore", "no-owner": "pg_restore", "no-privileges": "pg_restore", "role": "pg_restore", "create": "pg_restore", "snapshot": "pg_dump",
