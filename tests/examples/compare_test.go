@@ -34,3 +34,29 @@ func TestCompare(t *testing.T) {
 		})
 	}
 }
+
+func TestCompareNames(t *testing.T) {
+	t.Parallel()
+	type object = map[string]any
+	for name, one := range map[string]struct {
+		recorded, got any
+		says          string
+	}{
+		"other values":       {object{"id": 7.0, "list": []any{1.0}}, object{"id": 8.0, "list": []any{}, "x": true}, ""},
+		"another list":       {[]any{1.0}, []any{}, ""},
+		"an absent property": {object{"id": 7.0}, object{"x": 7.0}, "id is recorded"},
+		"another type":       {object{"id": 7.0}, object{"id": "7"}, "id is 7"},
+		"no list":            {[]any{1.0}, object{"id": 7.0}, "is recorded"},
+		"no object":          {object{"id": 7.0}, []any{}, "is recorded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := compareNames(one.recorded, one.got)
+			if one.says == "" {
+				assert.NoError(t, err)
+				return
+			}
+			assert.ErrorContains(t, err, one.says)
+		})
+	}
+}

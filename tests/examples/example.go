@@ -28,8 +28,8 @@ type Example struct {
 	Form map[string]string `yaml:"form"`
 	// Status is the status of the response.
 	Status int `yaml:"status"`
-	// Varies says why responses have other lists and numbers on other days. Then only the names of the
-	// properties of the response are compared.
+	// Varies says why responses have other lists and numbers on other days. Then only the names and
+	// the types of the properties of the response are compared.
 	Varies string `yaml:"varies"`
 	// Unsent says why the test cannot send the request, for example because it needs a generated password.
 	Unsent string `yaml:"unsent"`
