@@ -94,6 +94,7 @@ func findPart(path string) *Page {
 	}
 	body, err := json.Marshal(part)
 	if err != nil {
+		// The part consists of JSON that was just read.
 		panic(err)
 	}
 	page := newPage("application/json", body)
@@ -182,6 +183,7 @@ func (d *description) operations() iter.Seq[operation] {
 			for _, verb := range slices.Sorted(maps.Keys(d.Paths[path])) {
 				o := operation{path: path, verb: verb, body: d.Paths[path][verb]}
 				if err := json.Unmarshal(o.body, &o); err != nil {
+					// The description is embedded in the program, and tests read all its operations.
 					panic(err)
 				}
 				if !yield(o) {

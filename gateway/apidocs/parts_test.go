@@ -34,11 +34,15 @@ func TestParts(t *testing.T) {
 			inPart := 0
 			for o := range part.operations() {
 				inPart++
+				assert.Contains(t, o.Description, accessMark, "says who may call it")
 				for _, match := range reference.FindAllSubmatch(o.body, -1) {
 					assert.Contains(t, part.Components[string(match[1])], string(match[2]))
 				}
 			}
 			assert.Len(t, entry.Operations, inPart)
+			for _, o := range entry.Operations {
+				assert.NotContains(t, o.Description, accessMark, "the search leaves it out")
+			}
 			for _, components := range part.Components {
 				for _, component := range components {
 					for _, match := range reference.FindAllSubmatch(component, -1) {
