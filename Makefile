@@ -9,7 +9,7 @@ buf     = "$$(GOWORK=off go -C tools/buf tool -n buf)"
 withpg  = go run ./pkg/testkit/cmd/withpg
 # The folder for temporary files of tests. GOTMPDIR would move the folders of t.TempDir elsewhere.
 tmp     = env -u GOTMPDIR TMPDIR="$$(tools/tests-tmpdir.sh)"
-generated = proto/gen docs/operations.md docs/error-codes.md gateway/apidocs/page/errors.html docs/licenses.md
+generated = proto/gen docs/operations.md docs/error-codes.md docs/collection gateway/apidocs/page/errors.html docs/licenses.md
 commands = $(addsuffix /cmd/...,./gateway ./services/auth ./services/commons ./services/timekeeping \
 	./services/scheduling ./services/recruiting ./services/platform ./services/standalone)
 
@@ -83,8 +83,8 @@ case: postgres ## Run one contract case, or those that match: CASE=scheduling/sh
 	@tools/case.sh "$(CASE)"
 
 .PHONY: generated-clients
-generated-clients: postgres ## Generate clients from the API description with three generators, compile them and make calls; needs Node.js 20 with npm.
-	$(tmp) go test -count=1 -vet=off -timeout 30m -tags generated -run '^TestGeneratedClients$$' ./tests/clients
+generated-clients: postgres ## Generate clients from the API description with three generators, compile them and make calls, and send the collection of requests; needs Node.js 20 with npm.
+	$(tmp) go test -count=1 -vet=off -timeout 30m -tags generated -run '^TestGenerated' ./tests/clients
 
 .PHONY: contract
 contract: postgres pgbouncer ## Run the contract cases, in one process, in separate ones, and behind a pooler.
@@ -157,11 +157,12 @@ verify: generate licenses lint breaking ## Check that generation, formatting and
 		echo 'verify: generation has just been run, and these files differ from the last commit: commit them.' >&2; exit 1; }
 
 .PHONY: generate
-generate: ## Generate Go, gateway, OpenAPI and error codes from contracts and code.
+generate: ## Generate Go, gateway, OpenAPI, error codes and the collection of requests from contracts, code and examples.
 	cd proto && GOWORK=off go run ./cmd/printprotos third_party
 	GOWORK=off $(buf) generate
 	GOWORK=off $(buf) generate --template buf.gen.openapi.yaml
 	go test -count=1 ./tests/reference -run ErrorCode -update
+	go test -count=1 ./tests/examples -run Collection -update
 
 .PHONY: licenses
 licenses: ## Write docs/licenses.md: the licences of all dependencies in the programs; fails if a licence is unknown.

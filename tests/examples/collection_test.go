@@ -1,11 +1,50 @@
 package examples
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/rotaloom/rotaloom/tests/launch"
 )
+
+// The collection in docs has the examples. With -update, it is written again.
+func TestTheCollectionHasTheExamples(t *testing.T) {
+	t.Parallel()
+	files, err := Read("requests")
+	require.NoError(t, err)
+	folder := filepath.Join(launch.Root(t), "docs", "collection")
+	want := map[string]string{}
+	for _, f := range files {
+		text, err := f.Collection()
+		require.NoError(t, err)
+		if text != "" {
+			want[strings.TrimSuffix(f.Name(), ".yaml")+".http"] = text
+		}
+	}
+	if *update {
+		for name, text := range want {
+			path := filepath.Join(folder, filepath.FromSlash(name))
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+	}
+	got := map[string]string{}
+	require.NoError(t, fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".http" {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(folder, path))
+		got[path] = string(text)
+		return err
+	}))
+	assert.Equal(t, want, got, "make generate writes the collection; delete files without examples")
+}
 
 // A request refers to the requests whose ids it sends.
 func TestCollectedRequestsReferToEarlierOnes(t *testing.T) {
