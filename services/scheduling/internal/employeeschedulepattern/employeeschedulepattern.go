@@ -76,7 +76,7 @@ func (h *Handler) GetEmployeePatternBuilder(context.Context, *schedulingv1.GetPa
 
 // DeleteEmployeeSchedulePattern removes an assignment, or returns the error 404.
 func (h *Handler) DeleteEmployeeSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmployeeSchedulePatternRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId())
+	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId(), patternassignment.Options{})
 }
 
 // ApplyCreateEmployeeSchedulePatterns assigns patterns to employees: all of them or, with partial
@@ -90,7 +90,7 @@ func (h *Handler) ApplyCreateEmployeeSchedulePatterns(ctx context.Context, req *
 	for i, input := range inputs {
 		creates[i] = &schedulingv1.GroupSchedulePatternCreate{Override: input.Override, GroupSchedulePattern: toOwner(input.GetEmployeeSchedulePattern())}
 	}
-	outcome, err := h.assignments.Create(ctx, creates, req.GetPartialSuccess())
+	outcome, err := h.assignments.Create(ctx, creates, patternassignment.Options{Partial: req.GetPartialSuccess()})
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (h *Handler) ApplyUpdateEmployeeSchedulePatterns(ctx context.Context, req *
 	if req.GetBody().GetRestore() != nil {
 		return h.restore(ctx, req.GetBody(), req.GetPartialSuccess())
 	}
-	outcome, err := h.assignments.Update(ctx, toUpdate(req.GetBody()), req.GetPartialSuccess())
+	outcome, err := h.assignments.Update(ctx, toUpdate(req.GetBody()), patternassignment.Options{Partial: req.GetPartialSuccess()})
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 	if len(inputs) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "groupSchedulePatterns.do.groupSchedulePatternCreates needs at least one element.")
 	}
-	outcome, err := h.assignments.Create(ctx, inputs, req.GetPartialSuccess())
+	outcome, err := h.assignments.Create(ctx, inputs, patternassignment.Options{Partial: req.GetPartialSuccess()})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 // partial success, the valid ones. It starts one propagation.
 func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyUpdateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
 	body := req.GetBody()
-	outcome, err := h.assignments.Update(ctx, body, req.GetPartialSuccess())
+	outcome, err := h.assignments.Update(ctx, body, patternassignment.Options{Partial: req.GetPartialSuccess()})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context,
 
 // DeleteEmploymentTermSchedulePattern removes an assignment, or returns the error 404.
 func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmploymentTermSchedulePatternRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId())
+	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId(), patternassignment.Options{})
 }
 
 // MultiReadEmploymentTermSchedulePatterns returns the assignments of terms, their history, or both.

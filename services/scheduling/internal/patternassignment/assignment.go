@@ -24,7 +24,8 @@ const (
 
 // assignment is a version of the assignment of a pattern to an owner.
 type assignment struct {
-	id int64 // 0 until stored
+	// id is 0 until it is stored, and negative if it is part of a change that will not be stored.
+	id int64
 	// lineage is the id of the first assignment in a chain of replacements, or 0 until that is
 	// stored. Manual changes of entries follow the lineage.
 	lineage int64
@@ -70,10 +71,26 @@ func (a *assignment) termID() int64 {
 	return a.ownerID
 }
 
+// shownID returns the id of an assignment for responses: nil if the assignment is not stored.
+func shownID(id int64) *int64 {
+	if id <= 0 {
+		return nil
+	}
+	return &id
+}
+
+// idText returns the id for the end of a sentence, or "" if the assignment is not stored.
+func (a *assignment) idText() string {
+	if a.id <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %d", a.id)
+}
+
 // message returns the assignment for responses. An assignment without an end has no end date.
 func (a *assignment) message(pattern *schedulingv1.SchedulePattern) *schedulingv1.GroupSchedulePattern {
 	m := &schedulingv1.GroupSchedulePattern{
-		Id:              proto.Int64(a.id),
+		Id:              shownID(a.id),
 		GroupRef:        &commonv1.Ref{Id: proto.Int64(a.ownerID), Qualifier: proto.String(a.ownerName)},
 		StartDate:       a.days.From.String(),
 		StartDateOffset: proto.Int32(a.offset),

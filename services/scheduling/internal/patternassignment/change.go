@@ -3,6 +3,7 @@ package patternassignment
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -132,25 +133,30 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, at time.Time, edits []edit)
 	return propagationID, k.insert(ctx, tx, propagationID, at, parts)
 }
 
-// describe returns the result of each edit of the current assignments.
-func (s *Assignments) describe(ctx context.Context, db pg.Querier, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, error) {
+// describe returns the result of each edit of a decision. unstored are patterns of the edits that
+// are not stored, by id.
+func (s *Assignments) describe(ctx context.Context, db pg.Querier, d *decision, unstored map[int64]*schedulingv1.SchedulePattern) ([]*schedulingv1.GroupSchedulePatternResult, error) {
+	edits := d.edits
 	var patternIDs []int64
 	affected := make([]affectedDays, len(edits))
 	for i := range edits {
 		affected[i] = edits[i].affectedDays()
 		if len(edits[i].after) > 0 {
-			patternIDs = append(patternIDs, edits[i].after[edits[i].shown].patternID)
+			if id := edits[i].after[edits[i].shown].patternID; unstored[id] == nil {
+				patternIDs = append(patternIDs, id)
+			}
 		}
 	}
 	patterns, err := s.deps.Definitions.Patterns(ctx, db, patternIDs)
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(patterns, unstored)
 	locked, err := s.kind.lockedNotices(ctx, db, affected)
 	if err != nil {
 		return nil, err
 	}
-	after := applyAll(now, edits)
+	after := applyAll(d.now, edits)
 	results := make([]*schedulingv1.GroupSchedulePatternResult, len(edits))
 	for i := range edits {
 		results[i] = edits[i].result(patterns, locked[i])
@@ -191,7 +197,7 @@ func (e *edit) result(patterns map[int64]*schedulingv1.SchedulePattern, locked s
 	case len(e.after) == 2 && e.shown == 0:
 		rest := e.after[1]
 		result.Exceptions = append(result.Exceptions,
-			fmt.Sprintf("The days from %s on go on as the schedule pattern assignment %d.", rest.days.From, rest.id))
+			fmt.Sprintf("The days from %s on go on as the schedule pattern assignment%s.", rest.days.From, rest.idText()))
 	}
 	if !shown.inherits {
 		result.Exceptions = append(result.Exceptions, noticeInheritance)

@@ -3,7 +3,6 @@ package patternassignment
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -30,15 +29,12 @@ type creation struct {
 
 // Create assigns patterns to owners: all of them or, with partial success, the valid ones. It
 // starts one propagation, and names it in the response.
-func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSchedulePatternCreate, partial bool) (*CreateOutcome, error) {
-	list := make([]creation, len(inputs))
-	for i, input := range inputs {
-		list[i] = s.kind.readCreation(i, input)
-	}
-	if err := s.complete(ctx, list, partial); err != nil {
+func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSchedulePatternCreate, options Options) (*CreateOutcome, error) {
+	list := s.kind.readCreations(inputs)
+	if err := s.complete(ctx, list, options.Partial); err != nil {
 		return nil, err
 	}
-	outcome, propagationID, err := s.create(ctx, list, partial)
+	outcome, propagationID, err := s.create(ctx, list, options)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +43,15 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 
 // CreateOutcome has a result for each requested assignment.
 type CreateOutcome = bulk.Outcome[*schedulingv1.GroupSchedulePatternCreate, *schedulingv1.GroupSchedulePatternResult]
+
+// readCreations parses create operations. Each has its own error.
+func (k *Kind) readCreations(inputs []*schedulingv1.GroupSchedulePatternCreate) []creation {
+	list := make([]creation, len(inputs))
+	for i, input := range inputs {
+		list[i] = k.readCreation(i, input)
+	}
+	return list
+}
 
 // readCreation parses one create operation.
 func (k *Kind) readCreation(i int, input *schedulingv1.GroupSchedulePatternCreate) creation {
@@ -144,85 +149,81 @@ func firstError(list []creation, partial bool) error {
 }
 
 // create stores the create operations without errors.
-func (s *Assignments) create(ctx context.Context, list []creation, partial bool) (*CreateOutcome, int64, error) {
+func (s *Assignments) create(ctx context.Context, list []creation, options Options) (*CreateOutcome, int64, error) {
 	var outcome *CreateOutcome
 	var propagationID int64
 	err := pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, edits, errs, at, err := s.insertIntoLayers(ctx, tx, list)
+		if err := s.kind.lock.WaitEach(ctx, tx, createdOwners(list)); err != nil {
+			return err
+		}
+		if err := options.check(ctx, tx); err != nil {
+			return err
+		}
+		d, err := s.decideCreate(ctx, tx, list)
 		if err != nil {
+			return err
+		}
+		if err := d.firstError(options.Partial); err != nil {
+			return err
+		}
+		var described []*schedulingv1.GroupSchedulePatternResult
+		if described, propagationID, err = s.finish(ctx, tx, d, options); err != nil {
 			return err
 		}
 		outcome = &CreateOutcome{}
-		described, err := s.describe(ctx, tx, now, edits)
-		if err != nil {
-			return err
-		}
 		for i := range list {
-			switch {
-			case errs[i] == nil:
-				outcome.Succeed(list[i].input, described[0])
-				described = described[1:]
-			case partial:
-				outcome.Fail(list[i].input, fault.FromError(errs[i]))
-			default:
-				return errs[i]
+			if d.errs[i] != nil {
+				outcome.Fail(list[i].input, fault.FromError(d.errs[i]))
+				continue
 			}
+			outcome.Succeed(list[i].input, described[0])
+			described = described[1:]
 		}
-		propagationID, err = s.kind.store(ctx, tx, at, edits)
-		return err
+		return nil
 	})
 	return outcome, propagationID, err
 }
 
-// insertIntoLayers adds new assignments to the current ones. It returns the current assignments,
-// the edits to store, an error for each create operation that failed, and the time of the change.
-func (s *Assignments) insertIntoLayers(ctx context.Context, tx pgx.Tx, list []creation) ([]assignment, []edit, []error, time.Time, error) {
-	errs := make([]error, len(list))
-	var positions []int
-	var edits []edit
+// createdOwners returns the owners of the create operations without errors.
+func createdOwners(list []creation) []int64 {
 	var owners []int64
-	var definitions []*patterndefinition.Definition
+	for i := range list {
+		if list[i].err == nil {
+			owners = append(owners, list[i].assignment.ownerID)
+		}
+	}
+	return owners
+}
+
+// decideCreate adds new assignments to the current ones. It writes nothing. To store the decision,
+// callers must hold the locks of the owners.
+func (s *Assignments) decideCreate(ctx context.Context, db pg.Querier, list []creation) (*decision, error) {
 	window := civil.Range{From: civil.Forever, To: civil.Beginning}
 	for i := range list {
+		if c := &list[i]; c.err == nil {
+			window = civil.Range{From: min(window.From, c.assignment.days.From), To: max(window.To, c.assignment.days.To)}
+		}
+	}
+	owners := createdOwners(list)
+	now, err := s.kind.current(ctx, db, owners, window)
+	if err != nil {
+		return nil, err
+	}
+	hired, err := s.kind.hireDates(ctx, db, owners)
+	if err != nil {
+		return nil, err
+	}
+	d := &decision{owners: owners, now: now, errs: make([]error, len(list))}
+	layers := s.kind.layers(now, hired)
+	for i := range list {
 		c := &list[i]
-		if errs[i] = c.err; c.err != nil {
+		if d.errs[i] = c.err; c.err != nil {
 			continue
 		}
-		positions = append(positions, i)
-		edits = append(edits, edit{after: []assignment{c.assignment}})
-		owners = append(owners, c.assignment.ownerID)
-		definitions = append(definitions, c.definition)
-		window = civil.Range{From: min(window.From, c.assignment.days.From), To: max(window.To, c.assignment.days.To)}
-	}
-	if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
-		return nil, nil, nil, time.Time{}, err
-	}
-	now, err := s.kind.current(ctx, tx, owners, window)
-	if err != nil {
-		return nil, nil, nil, time.Time{}, err
-	}
-	at, err := number(ctx, tx, edits)
-	if err != nil {
-		return nil, nil, nil, time.Time{}, err
-	}
-	hired, err := s.kind.hireDates(ctx, tx, owners)
-	if err != nil {
-		return nil, nil, nil, time.Time{}, err
-	}
-	layers := s.kind.layers(now, hired)
-	placed, used := edits[:0], definitions[:0]
-	for k, i := range positions {
-		added := &edits[k].after[0]
-		if errs[i] = layers.add(list[i].path, added); errs[i] == nil {
-			placed, used = append(placed, edits[k]), append(used, definitions[k])
+		added := c.assignment
+		if d.errs[i] = layers.add(c.path, &added); d.errs[i] == nil {
+			d.edits = append(d.edits, edit{after: []assignment{added}, definition: c.definition})
 		}
 	}
-	patternIDs, err := s.deps.Definitions.Put(ctx, tx, used)
-	if err != nil {
-		return nil, nil, nil, time.Time{}, err
-	}
-	for k, id := range patternIDs {
-		placed[k].after[0].patternID = id
-	}
-	return now, placed, errs, at, nil
+	return d, nil
 }

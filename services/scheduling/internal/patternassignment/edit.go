@@ -16,6 +16,8 @@ type edit struct {
 	after  []assignment
 	// shown is the index in after of the part that responses show.
 	shown int
+	// definition is the pattern of the parts whose patternID is 0 because it is not stored yet.
+	definition *patterndefinition.Definition
 }
 
 // emptyEdit returns an edit that changes nothing.

@@ -3,8 +3,6 @@ package patternassignment
 import (
 	"slices"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -69,7 +67,7 @@ func (a *assignment) generatesLike(b *assignment) bool {
 
 func hiddenMessage(below, above int64, days civil.Range) *schedulingv1.HiddenPatternDays {
 	m := &schedulingv1.HiddenPatternDays{
-		GroupSchedulePatternId: proto.Int64(below), HiddenById: proto.Int64(above), StartDate: days.From.String(),
+		GroupSchedulePatternId: shownID(below), HiddenById: shownID(above), StartDate: days.From.String(),
 	}
 	if days.To < civil.Forever {
 		m.EndDate = days.To.AddDays(-1).String()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -18,8 +19,8 @@ type ByOwnerOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePat
 
 // removeByOwners removes the days of u from all assignments of its owners. An owner that is listed
 // twice gets its results once.
-func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial bool) (*ByOwnerOutcome, int64, error) {
-	owners, errs, err := s.FindOwners(ctx, u.refs, partial)
+func (s *Assignments) removeByOwners(ctx context.Context, u *update, options Options) (*ByOwnerOutcome, int64, error) {
+	owners, errs, err := s.FindOwners(ctx, u.refs, options.Partial)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -35,23 +36,22 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 		if err := s.kind.lock.WaitEach(ctx, tx, ids); err != nil {
 			return err
 		}
-		now, err := s.kind.current(ctx, tx, ids, u.window)
+		if err := options.check(ctx, tx); err != nil {
+			return err
+		}
+		d, err := s.decideRemoval(ctx, tx, ids, u.window)
 		if err != nil {
 			return err
 		}
-		edits := make([]edit, len(now))
-		for i, a := range now {
-			edits[i] = removeDays(a, u.window)
-		}
 		var described []*schedulingv1.GroupSchedulePatternResult
-		if described, propagationID, err = s.finish(ctx, tx, now, edits); err != nil {
+		if described, propagationID, err = s.finish(ctx, tx, d, options); err != nil {
 			return err
 		}
 		byOwner = map[int64]*schedulingv1.GroupSchedulePatternResults{}
 		for _, id := range ids {
 			byOwner[id] = &schedulingv1.GroupSchedulePatternResults{}
 		}
-		for i, e := range edits {
+		for i, e := range d.edits {
 			list := byOwner[e.before.ownerID]
 			list.Results = append(list.Results, described[i])
 		}
@@ -70,4 +70,18 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, partial boo
 		byOwner[owners[i].ID] = &schedulingv1.GroupSchedulePatternResults{}
 	}
 	return out, propagationID, nil
+}
+
+// decideRemoval removes days from all assignments of owners. It writes nothing. To store the
+// decision, callers must hold the locks of the owners.
+func (s *Assignments) decideRemoval(ctx context.Context, db pg.Querier, owners []int64, days civil.Range) (*decision, error) {
+	now, err := s.kind.current(ctx, db, owners, days)
+	if err != nil {
+		return nil, err
+	}
+	d := &decision{owners: owners, now: now, edits: make([]edit, len(now)), errs: make([]error, len(now))}
+	for i, a := range now {
+		d.edits[i] = removeDays(a, days)
+	}
+	return d, nil
 }

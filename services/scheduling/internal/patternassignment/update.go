@@ -34,7 +34,7 @@ type UpdateOutcome struct {
 
 // Update changes or removes assignments: all of them or, with partial success, the valid ones. It
 // starts one propagation, and names it in the response.
-func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns, partial bool) (UpdateOutcome, error) {
+func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns, options Options) (UpdateOutcome, error) {
 	u, err := s.kind.readUpdate(body)
 	if err != nil {
 		return UpdateOutcome{}, err
@@ -42,9 +42,9 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 	var outcome UpdateOutcome
 	var propagationID int64
 	if u.refs != nil {
-		outcome.ByOwner, propagationID, err = s.removeByOwners(ctx, u, partial)
+		outcome.ByOwner, propagationID, err = s.removeByOwners(ctx, u, options)
 	} else {
-		outcome.ByID, propagationID, err = s.update(ctx, u, partial)
+		outcome.ByID, propagationID, err = s.update(ctx, u, options)
 	}
 	if err != nil {
 		return UpdateOutcome{}, err
@@ -53,25 +53,29 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 }
 
 // Delete removes an assignment, or returns the error 404.
-func (s *Assignments) Delete(ctx context.Context, id int64) error {
-	u := &update{
-		ids: []int64{id},
-		apply: func(a assignment, _ *replacement) (edit, error) {
-			return removeDays(a, a.days), precondition.Check(ctx, fmt.Sprintf("schedule pattern %d", id), int64(a.version))
-		},
-	}
-	_, propagationID, err := s.update(ctx, u, false)
+func (s *Assignments) Delete(ctx context.Context, id int64, options Options) error {
+	u := newDeletion([]int64{id}, func(a assignment) error {
+		return precondition.Check(ctx, fmt.Sprintf("schedule pattern %d", id), int64(a.version))
+	})
+	_, propagationID, err := s.update(ctx, u, options)
 	if err != nil {
 		return err
 	}
 	return propagation.SetLocation(ctx, propagationID)
 }
 
+// newDeletion returns an update that removes assignments, unless check returns an error.
+func newDeletion(ids []int64, check func(a assignment) error) *update {
+	return &update{ids: ids, apply: func(a assignment, _ *replacement) (edit, error) {
+		return removeDays(a, a.days), check(a)
+	}}
+}
+
 // ByIDOutcome is the outcome of a request that identifies assignments by id.
 type ByIDOutcome = bulk.Outcome[*commonv1.Ref, *schedulingv1.GroupSchedulePatternResult]
 
 // update edits the assignments of u.
-func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByIDOutcome, int64, error) {
+func (s *Assignments) update(ctx context.Context, u *update, options Options) (*ByIDOutcome, int64, error) {
 	r, err := s.replacement(ctx, u)
 	if err != nil {
 		return nil, 0, err
@@ -83,25 +87,31 @@ func (s *Assignments) update(ctx context.Context, u *update, partial bool) (*ByI
 	var out *ByIDOutcome
 	var propagationID int64
 	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		now, edits, errs, err := s.edit(ctx, tx, u, r, visible)
+		owners, err := s.kind.visibleOwners(ctx, tx, u.ids, visible)
 		if err != nil {
 			return err
 		}
-		if !partial {
-			for _, err := range errs {
-				if err != nil {
-					return err
-				}
-			}
+		if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
+			return err
+		}
+		if err := options.check(ctx, tx); err != nil {
+			return err
+		}
+		d, err := s.decideUpdate(ctx, tx, owners, u, r, visible)
+		if err != nil {
+			return err
+		}
+		if err := d.firstError(options.Partial); err != nil {
+			return err
 		}
 		var described []*schedulingv1.GroupSchedulePatternResult
-		if described, propagationID, err = s.finish(ctx, tx, now, edits); err != nil {
+		if described, propagationID, err = s.finish(ctx, tx, d, options); err != nil {
 			return err
 		}
 		out = &ByIDOutcome{}
 		for i, id := range u.ids {
-			if errs[i] != nil {
-				out.Fail(&commonv1.Ref{Id: proto.Int64(id)}, fault.FromError(errs[i]))
+			if d.errs[i] != nil {
+				out.Fail(&commonv1.Ref{Id: proto.Int64(id)}, fault.FromError(d.errs[i]))
 				continue
 			}
 			out.Succeed(&commonv1.Ref{Id: proto.Int64(id)}, described[0])
@@ -176,19 +186,13 @@ func (u *update) readDates(r *replacement) error {
 	return nil
 }
 
-// edit returns the current assignments of the owners and the edits of the assignments in u, or
-// errors at their positions. If none of the assignments exists, the error is 404.
-func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, u *update, b *requestPatterns, visible rowvisibility.Set) ([]assignment, []edit, []error, error) {
-	owners, err := s.kind.visibleOwners(ctx, tx, u.ids, visible)
+// decideUpdate edits the assignments in u, which belong to the owners. If none of the assignments
+// exists, the error is 404. It writes nothing. To store the decision, callers must hold the locks of
+// the owners.
+func (s *Assignments) decideUpdate(ctx context.Context, db pg.Querier, owners []int64, u *update, b *requestPatterns, visible rowvisibility.Set) (*decision, error) {
+	now, err := s.kind.current(ctx, db, owners, allDays)
 	if err != nil {
-		return nil, nil, nil, err
-	}
-	if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
-		return nil, nil, nil, err
-	}
-	now, err := s.kind.current(ctx, tx, owners, allDays)
-	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	byID := make(map[int64]assignment, len(now))
 	for _, a := range now {
@@ -196,59 +200,39 @@ func (s *Assignments) edit(ctx context.Context, tx pgx.Tx, u *update, b *request
 			byID[a.id] = a
 		}
 	}
-	hired, err := s.kind.hireDates(ctx, tx, owners)
+	hired, err := s.kind.hireDates(ctx, db, owners)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	layers := s.kind.layers(now, hired)
 	rowvisibility.WritesForNobody(ctx) // in case no assignment is found
 	checkDays := func(parts []assignment) error { return s.checkVisible(ctx, visible, parts) }
-	errs := make([]error, len(u.ids))
-	var edits []edit
+	d := &decision{owners: owners, now: now, errs: make([]error, len(u.ids))}
 	found := false
 	for i, id := range u.ids {
 		a, ok := byID[id]
 		found = found || ok
 		var e edit
 		if !ok {
-			errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), resourceName, &commonv1.Ref{Id: proto.Int64(id)})
+			d.errs[i] = patterndefinition.Unknown(s.kind.idsPath(i), resourceName, &commonv1.Ref{Id: proto.Int64(id)})
 		} else if denied := visible.RefuseOwn(a.ownerID); denied != nil {
-			errs[i] = denied
-		} else if e, errs[i] = u.editOne(a, b, layers, checkDays); errs[i] == nil {
-			edits = append(edits, e)
+			d.errs[i] = denied
+		} else if e, d.errs[i] = u.editOne(a, b, layers, checkDays); d.errs[i] == nil {
+			d.edits = append(d.edits, e)
 		}
 	}
 	if !found {
-		errs[0] = patterndefinition.NotFound(resourceName, u.ids[0])
+		d.errs[0] = patterndefinition.NotFound(resourceName, u.ids[0])
 	}
-	return now, edits, errs, s.putPattern(ctx, tx, edits, b)
-}
-
-// putPattern stores the pattern of a request, and sets it in the parts without one. It stores
-// nothing if no edits remain.
-func (s *Assignments) putPattern(ctx context.Context, tx pgx.Tx, edits []edit, b *requestPatterns) error {
-	if b == nil || len(edits) == 0 {
-		return nil
-	}
-	ids, err := s.deps.Definitions.Put(ctx, tx, []*patterndefinition.Definition{b.definition})
-	if err != nil {
-		return err
-	}
-	for i := range edits {
-		for k := range edits[i].after {
-			if part := &edits[i].after[k]; part.patternID == 0 {
-				part.patternID = ids[0]
-			}
-		}
-	}
-	return nil
+	return d, nil
 }
 
 // editOne returns the edit of an assignment whose parts may have their days, and updates the layers.
 func (u *update) editOne(a assignment, b *requestPatterns, layers *layers, checkDays func(parts []assignment) error) (edit, error) {
 	var r *replacement
+	var definition *patterndefinition.Definition
 	if b != nil {
-		r = &b.replacement
+		r, definition = &b.replacement, b.definition
 	}
 	if b != nil && b.ownerID != 0 && b.ownerID != a.ownerID {
 		return edit{}, patterndefinition.Invalid(u.path+"."+layers.kind.ref,
@@ -258,6 +242,7 @@ func (u *update) editOne(a assignment, b *requestPatterns, layers *layers, check
 	if err != nil {
 		return edit{}, err
 	}
+	e.definition = definition
 	if err := checkDays(e.after); err != nil {
 		return edit{}, err
 	}
@@ -267,18 +252,4 @@ func (u *update) editOne(a assignment, b *requestPatterns, layers *layers, check
 		}
 	}
 	return e, nil
-}
-
-// finish stores edits of current assignments, and describes them.
-func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, now []assignment, edits []edit) ([]*schedulingv1.GroupSchedulePatternResult, int64, error) {
-	at, err := number(ctx, tx, edits)
-	if err != nil {
-		return nil, 0, err
-	}
-	propagationID, err := s.kind.store(ctx, tx, at, edits)
-	if err != nil {
-		return nil, 0, err
-	}
-	described, err := s.describe(ctx, tx, now, edits)
-	return described, propagationID, err
 }
