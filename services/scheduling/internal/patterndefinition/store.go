@@ -101,6 +101,40 @@ func storeDefinitions(ctx context.Context, tx pgx.Tx, definitions []*Definition,
 	return outbox.Append(ctx, tx, events...)
 }
 
+const findPatterns = `SELECT id, digest FROM schedule_pattern WHERE tenant_id = $1 AND digest = ANY($2)`
+
+// Find returns the pattern id of each definition. It stores nothing: a definition that is not
+// stored has a negative number, and equal ones have the same.
+func (d *Definitions) Find(ctx context.Context, db pg.Querier, definitions []*Definition) (map[*Definition]int64, error) {
+	out := make(map[*Definition]int64, len(definitions))
+	if len(definitions) == 0 {
+		return out, nil
+	}
+	digests := make([][]byte, len(definitions))
+	for i, definition := range definitions {
+		digests[i] = definition.digest[:]
+	}
+	known := make(map[[sha256.Size]byte]int64, len(definitions))
+	var id int64
+	var digest []byte
+	err := pg.ForEach(ctx, db, []any{&id, &digest}, func() error {
+		known[[sha256.Size]byte(digest)] = id
+		return nil
+	}, findPatterns, tenant.Of(ctx), digests)
+	if err != nil {
+		return nil, fmt.Errorf("patterndefinition: find patterns: %w", err)
+	}
+	next := int64(0)
+	for _, definition := range definitions {
+		if _, found := known[definition.digest]; !found {
+			next--
+			known[definition.digest] = next
+		}
+		out[definition] = known[definition.digest]
+	}
+	return out, nil
+}
+
 const loadPatterns = `SELECT id, body FROM schedule_pattern WHERE tenant_id = $1 AND id = ANY($2)`
 
 // Patterns returns stored patterns by id. They contain all templates. An unknown id is an error,
