@@ -115,6 +115,9 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {
 		w.Header().Set("Content-Location", location[0])
 	}
+	if memento := md.HeaderMD.Get(rpc.HeaderMemento); len(memento) > 0 {
+		w.Header().Set("Memento-Datetime", memento[0])
+	}
 	headers.AddWarnings(w.Header(), md.HeaderMD.Get(rpc.HeaderWarning))
 	if tag := md.HeaderMD.Get(rpc.HeaderContentLanguage); len(tag) > 0 {
 		w.Header().Add("Vary", "Accept-Language")

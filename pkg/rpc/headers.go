@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -27,6 +28,8 @@ const (
 	// HeaderWarning carries a warning about a request that was carried out, in ASCII. There is one value
 	// for each warning.
 	HeaderWarning = "rotaloom-warning"
+	// HeaderMemento carries the past instant whose state the response shows, as an HTTP date.
+	HeaderMemento = "memento-datetime"
 	// HeaderPage carries a relation and the query parameter that names its page: "next after=7".
 	// There is one value for each page.
 	HeaderPage = "rotaloom-page"
@@ -47,6 +50,12 @@ func PartialSuccess(ctx context.Context) error {
 // request started.
 func SetContentLocation(ctx context.Context, path string) error {
 	return setHeader(ctx, HeaderContentLocation, path)
+}
+
+// SetMemento reports that the response shows the state at a past instant. The edge returns it as
+// Memento-Datetime (RFC 7089), whose form has whole seconds: a fraction is cut off.
+func SetMemento(ctx context.Context, at time.Time) error {
+	return setHeader(ctx, HeaderMemento, at.UTC().Format(http.TimeFormat))
 }
 
 // AddWarning tells the caller that a request was carried out, but probably not as meant. The edge

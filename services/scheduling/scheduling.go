@@ -16,6 +16,7 @@ import (
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	datav1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/data/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/dataprovider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/daylock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeeday"
@@ -99,6 +100,8 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	definitions := patterndefinition.New(cfg.Patterns, shifttemplate.Kind(), schedulepatterntemplate.Kind())
 	reader := reading.NewReader(deps.Pool, definitions)
+	keepHistory := cfg.Propagation.HistoryRetention()
+	instants := asof.New(reader, keepHistory)
 	rules := ruleviolation.Deps{
 		Pool: deps.Pool, RuleSets: scheduleruleset.Kind(), Reader: reader, Directory: resolver, Persons: commonsv1.NewPersonServiceClient(deps.Commons),
 		Clock: deps.Clock,
@@ -120,14 +123,14 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterShiftTemplateServiceServer)(shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver)),
 			serve.Handle(schedulingv1.RegisterSchedulePatternTemplateServiceServer)(schedulepatterntemplate.New(deps.Pool, definitions)),
 			serve.Handle(schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer)(employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
-				Pool: deps.Pool, Definitions: definitions, Terms: terms,
+				Pool: deps.Pool, Definitions: definitions, Terms: terms, Instants: instants,
 			})),
 			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeeschedulepattern.New(employeeschedulepattern.Deps{
-				Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(),
+				Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
 			})),
 			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
-			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons)),
-			serve.Handle(schedulingv1.RegisterScheduleChangeServiceServer)(schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: cfg.Propagation.HistoryRetention()})),
+			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons, instants)),
+			serve.Handle(schedulingv1.RegisterScheduleChangeServiceServer)(schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: keepHistory})),
 			serve.Handle(schedulingv1.RegisterShiftServiceServer)(scheduleitem.NewShifts(items)),
 			serve.Handle(schedulingv1.RegisterPayCodeEditServiceServer)(payCodeEdits),
 			serve.Handle(schedulingv1.RegisterScheduleTagServiceServer)(scheduleitem.NewScheduleTags(items)),

@@ -37,6 +37,7 @@ func responseHeaders() *Map[*Header] {
 	out.Set("Link", &Header{Description: "The addresses of the first, the previous and the next page that exist (RFC 8288): rel first, prev and next.", Schema: text})
 	out.Set("Content-Location", &Header{Description: "The path of the propagation that the request has started.", Schema: text})
 	out.Set("Warning", &Header{Description: "299 - and a text in quotes: the request is accepted, but a part of it may be a mistake, such as the path of a job that no location has.", Schema: text})
+	out.Set("Memento-Datetime", &Header{Description: "The instant of asOfDateTime, in whole seconds: a fraction is cut off (RFC 7089).", Schema: text})
 	out.Set("RateLimit", &Header{Description: "The class of requests, the number of requests that remain (r), and the seconds until there is one more (t): " +
 		`"read";r=99;t=1.`, Schema: text})
 	out.Set("RateLimit-Policy", &Header{Description: `The number of requests (q) of the class that a caller can send in w seconds: "read";q=100;w=10.`, Schema: text})
@@ -104,7 +105,7 @@ func (g *generator) headers(r *route, status int) *Map[*Header] {
 		add("Link")
 	}
 	shown := g.cases.headers(r, status)
-	for _, name := range []string{"Content-Location", "Warning"} {
+	for _, name := range []string{"Content-Location", "Memento-Datetime", "Warning"} {
 		if shown[name] {
 			add(name)
 		}

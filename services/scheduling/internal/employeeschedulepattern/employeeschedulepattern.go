@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -31,8 +32,10 @@ type Directory interface {
 type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
-	Directory   Directory
-	Schedules   Schedules
+	// Instants finds the past instants of requests.
+	Instants  *asof.Instants
+	Directory Directory
+	Schedules Schedules
 	// Builder is the configuration for clients.
 	Builder *schedulingv1.PatternBuilder
 }
@@ -51,7 +54,7 @@ var _ schedulingv1.EmployeeSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler {
 	return &Handler{builder: deps.Builder, schedules: deps.Schedules, assignments: patternassignment.New(patternassignment.Employees(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Visible: deps.Directory.Visible, Unknown: projection.UnknownEmployee,
+		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants, Visible: deps.Directory.Visible, Unknown: projection.UnknownEmployee,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			employees, err := deps.Directory.Employees(ctx, refs)
 			owners := make([]patternassignment.Owner, len(employees))
@@ -128,7 +131,8 @@ func (h *Handler) ApplyUpdateEmployeeSchedulePatterns(ctx context.Context, req *
 
 // MultiReadEmployeeSchedulePatterns returns the assignments of employees, their history, or both.
 func (h *Handler) MultiReadEmployeeSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadEmployeeSchedulePatternsRequest) (*schedulingv1.MultiReadEmployeeSchedulePatternsResponse, error) {
-	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "ESP", "HISTORY")
+	asOf := req.GetBody().GetMultiReadOptions().GetAsOfDateTime()
+	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "ESP", "HISTORY", asOf != "")
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +142,7 @@ func (h *Handler) MultiReadEmployeeSchedulePatterns(ctx context.Context, req *sc
 	}
 	patterns, histories, err := h.assignments.Read(ctx, selected, patternassignment.ReadOptions{
 		Path: "where.employees", Refs: employees.GetEmployeeRefs(), StartDate: employees.GetStartDate(), EndDate: employees.GetEndDate(),
+		AsOf: asOf,
 	})
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -48,7 +49,9 @@ type Terms interface {
 type Deps struct {
 	Pool        *pg.Pool
 	Definitions *patterndefinition.Definitions
-	Terms       Terms
+	// Instants finds the past instants of requests.
+	Instants *asof.Instants
+	Terms    Terms
 }
 
 // Handler serves EmploymentTermSchedulePatternService.
@@ -64,7 +67,7 @@ var _ schedulingv1.EmploymentTermSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(settings Settings, deps Deps) *Handler {
 	return &Handler{settings: settings, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions,
+		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			terms, err := deps.Terms.Terms(ctx, refs)
 			owners := make([]patternassignment.Owner, len(terms))
@@ -134,7 +137,8 @@ func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *
 
 // MultiReadEmploymentTermSchedulePatterns returns the assignments of terms, their history, or both.
 func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.MultiReadGroupSchedulePatternsRequest) (*schedulingv1.MultiReadGroupSchedulePatternsResponse, error) {
-	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "gsp", "history")
+	asOf := req.GetBody().GetMultiReadOptions().GetAsOfDateTime()
+	selected, err := patternassignment.ParseSelection(req.GetBody().GetSelect(), "gsp", "history", asOf != "")
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +148,7 @@ func (h *Handler) MultiReadEmploymentTermSchedulePatterns(ctx context.Context, r
 	}
 	patterns, histories, err := h.assignments.Read(ctx, selected, patternassignment.ReadOptions{
 		Path: "where.groups", Refs: groups.GetGroupRefs(), StartDate: groups.GetStartDate(), EndDate: groups.GetEndDate(),
+		AsOf: asOf,
 	})
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 )
 
@@ -40,6 +41,8 @@ type Deps struct {
 	Unknown func(ref *commonv1.Ref) error
 	// Visible returns the owners that the caller may see. It is not called in a transaction.
 	Visible func(ctx context.Context) (rowvisibility.Set, error)
+	// Instants finds the past instants of requests.
+	Instants *asof.Instants
 }
 
 // Assignments manages the assignments of one kind of owners.

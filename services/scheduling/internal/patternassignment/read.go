@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -50,13 +51,24 @@ type ReadOptions struct {
 	Refs []*commonv1.Ref
 	// StartDate and EndDate are the window, both inclusive. Either can be empty.
 	StartDate, EndDate string
+	// AsOf is a past instant as text. "" selects the present state.
+	AsOf string
 }
+
+// asOfPath is the path of a past instant in requests.
+const asOfPath = "multiReadOptions.asOfDateTime"
 
 // Read returns the selected assignments of owners that the caller sees on all days of the assignments.
 func (s *Assignments) Read(ctx context.Context, selected Selection, options ReadOptions) ([]*schedulingv1.GroupSchedulePattern, []*schedulingv1.GroupSchedulePatternHistory, error) {
 	window, err := readWindow(options)
 	if err != nil {
 		return nil, nil, err
+	}
+	var at time.Time
+	if options.AsOf != "" {
+		if at, err = s.deps.Instants.Find(ctx, asOfPath, options.AsOf); err != nil {
+			return nil, nil, err
+		}
 	}
 	owners, _, err := s.FindOwners(rowvisibility.OnAnyDay(ctx), options.Refs, false)
 	if err != nil {
@@ -73,6 +85,10 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 		if visible.HasOn(owner.ID, allDays) {
 			always = append(always, owner.ID)
 		}
+	}
+	if options.AsOf != "" {
+		past, err := s.readPast(ctx, ids, window, visible, at)
+		return past, nil, err
 	}
 	var list []assignment
 	var histories []*schedulingv1.GroupSchedulePatternHistory
@@ -96,6 +112,21 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 	return messages, histories, err
 }
 
+// readPast returns the assignments that owners had at an instant. They do not say through which day
+// they were applied, because the states of propagations have no past.
+func (s *Assignments) readPast(ctx context.Context, owners []int64, window civil.Range, visible rowvisibility.Set, at time.Time) ([]*schedulingv1.GroupSchedulePattern, error) {
+	list, err := s.kind.past(ctx, s.deps.Pool, owners, window, at)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(a assignment) bool { return !visible.HasOn(a.ownerID, a.days) })
+	messages, err := s.messages(ctx, list)
+	for _, m := range messages {
+		m.PopulatedThroughDate = ""
+	}
+	return messages, err
+}
+
 // messages returns assignments for responses.
 func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*schedulingv1.GroupSchedulePattern, error) {
 	ids := make([]int64, len(list))
@@ -117,10 +148,11 @@ func (s *Assignments) messages(ctx context.Context, list []assignment) ([]*sched
 }
 
 // ParseSelection parses the select of a request, which is case-sensitive. Without one, everything
-// is selected.
-func ParseSelection(names []string, current, history string) (Selection, error) {
+// is selected. The history has no past: it has all versions with their times. past reports whether
+// the request is about a past instant.
+func ParseSelection(names []string, current, history string, past bool) (Selection, error) {
 	if len(names) == 0 {
-		return Selection{Current: true, History: true}, nil
+		return Selection{Current: true, History: !past}, nil
 	}
 	var s Selection
 	for i, name := range names {
@@ -128,6 +160,10 @@ func ParseSelection(names []string, current, history string) (Selection, error) 
 		case current:
 			s.Current = true
 		case history:
+			if past {
+				return Selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i),
+					"must not be %q if %s is given: the history has all versions with their times", history, asOfPath)
+			}
 			s.History = true
 		default:
 			return Selection{}, patterndefinition.Invalid(fmt.Sprintf("select[%d]", i), `must be %q or %q, or leave out select to get both`, current, history)

@@ -31,20 +31,23 @@ func (k *Kind) visibleOwners(ctx context.Context, db pg.Querier, ids []int64, vi
 	return slices.DeleteFunc(owners, func(id int64) bool { return !visible.Has(id) }), nil
 }
 
-// selectCurrent reads current assignments: one by id, or all of some owners that overlap a window.
-// A deleted propagation has finished.
-const selectCurrent = `
+// selectVersions reads versions of assignments: the current one by id, or the current or earlier ones
+// of some owners that overlap a window. A deleted propagation has finished.
+const selectVersions = `
 SELECT a.id, a.version, a.%[1]s, t.name, t.allows_inheritance, a.from_date, a.to_date, a.pattern_id, a.day_count,
        a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', true)
 FROM pattern_assignment a
 JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
-WHERE a.tenant_id = $1 AND a.believed_until = 'infinity' AND `
+WHERE a.tenant_id = $1 AND `
 
 const (
-	selectOne    = selectCurrent + `a.id = $2`
-	selectWindow = selectCurrent + `a.%[1]s = ANY($2) AND a.from_date < $4 AND a.to_date > $3
-ORDER BY a.%[1]s, a.from_date, a.id LIMIT $5`
+	isCurrent    = `a.believed_until = 'infinity'`
+	inWindow     = ` AND a.%[1]s = ANY($2) AND a.from_date < $4 AND a.to_date > $3 ORDER BY a.%[1]s, a.from_date, a.id LIMIT $5`
+	selectOne    = selectVersions + isCurrent + ` AND a.id = $2`
+	selectWindow = selectVersions + isCurrent + inWindow
+	// selectPast reads the versions that were believed at the time $6.
+	selectPast = selectVersions + `a.believed_from <= $6 AND a.believed_until > $6` + inWindow
 )
 
 // one reads an assignment by id. The list is empty if it does not exist.
@@ -77,6 +80,17 @@ const maxRead = 50_000
 // current reads the assignments of owners with a day in the window, by owner and first day.
 func (k *Kind) current(ctx context.Context, db pg.Querier, owners []int64, window civil.Range) ([]assignment, error) {
 	rows, err := db.Query(ctx, k.selectWindow, tenant.Of(ctx), owners, window.From, window.To, maxRead+1)
+	list, err := k.collect(rows, err)
+	if err == nil {
+		err = k.checkRead(len(list))
+	}
+	return list, err
+}
+
+// past reads the assignments that owners had at a settled instant, with a day in the window, by
+// owner and first day.
+func (k *Kind) past(ctx context.Context, db pg.Querier, owners []int64, window civil.Range, at time.Time) ([]assignment, error) {
+	rows, err := db.Query(ctx, k.selectPast, tenant.Of(ctx), owners, window.From, window.To, maxRead+1, at)
 	list, err := k.collect(rows, err)
 	if err == nil {
 		err = k.checkRead(len(list))

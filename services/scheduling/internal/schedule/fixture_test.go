@@ -10,6 +10,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -34,7 +35,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
-	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil), commons{})
+	handler := schedule.New(env.Pool, reader, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil), commons{}, asof.New(reader, -1))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, handler)
 	return &fixture{
 		Env: env, t: t, reader: reader, handler: handler,

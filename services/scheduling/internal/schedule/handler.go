@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -33,13 +34,14 @@ type Handler struct {
 	reader    *reading.Reader
 	directory Directory
 	commons   Commons
+	instants  *asof.Instants
 }
 
 var _ schedulingv1.ScheduleServiceServer = (*Handler)(nil)
 
 // New returns the handler of ScheduleService.
-func New(pool *pg.Pool, reader *reading.Reader, directory Directory, commons Commons) *Handler {
-	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons}
+func New(pool *pg.Pool, reader *reading.Reader, directory Directory, commons Commons, instants *asof.Instants) *Handler {
+	return &Handler{pool: pool, reader: reader, directory: directory, commons: commons, instants: instants}
 }
 
 // MultiReadSchedule reads the schedules of employees. The response contains its fields as encoded
@@ -66,11 +68,7 @@ func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.
 	if err := h.resolve(ctx, q); err != nil {
 		return nil, err
 	}
-	persons, rows, err := h.read(rowvisibility.OnDays(ctx, q.Days), q)
-	if err != nil {
-		return nil, err
-	}
-	w, err := h.reader.Window(ctx, q, persons, rows)
+	w, err := h.window(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +84,27 @@ func (h *Handler) respond(ctx context.Context, q *request.Query) (*schedulingv1.
 	out := &schedulingv1.Schedule{}
 	out.ProtoReflect().SetUnknown(fields)
 	return out, nil
+}
+
+// window reads the present or an earlier state of the schedules.
+func (h *Handler) window(ctx context.Context, q *request.Query) (*window.Window, error) {
+	visible := rowvisibility.OnDays(ctx, q.Days)
+	if q.AsOf == "" {
+		persons, rows, err := h.read(visible, q)
+		if err != nil {
+			return nil, err
+		}
+		return h.reader.Window(ctx, q, persons, rows)
+	}
+	at, err := h.instants.Find(ctx, request.AsOfPath, q.AsOf)
+	if err != nil {
+		return nil, err
+	}
+	employees, err := h.employees(visible, q)
+	if err != nil {
+		return nil, err
+	}
+	return h.reader.ReadAt(ctx, q, window.NewPersons(employees, q.Days), at)
 }
 
 // read finds the employees and reads their stored rows. If the request names employees by id, it

@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
@@ -93,4 +95,13 @@ func (h *Handler) employees(ctx context.Context, query *request.Changes) ([]proj
 		return nil, err
 	}
 	return h.deps.Directory.EmployeesByList(ctx, list)
+}
+
+// GetScheduleHistory returns the retention of the history.
+func (h *Handler) GetScheduleHistory(context.Context, *schedulingv1.GetScheduleHistoryRequest) (*schedulingv1.ScheduleHistory, error) {
+	out := &schedulingv1.ScheduleHistory{}
+	if keep := h.deps.KeepHistory; keep >= 0 {
+		out.KeepMicroseconds = proto.Int64(keep.Microseconds())
+	}
+	return out, nil
 }

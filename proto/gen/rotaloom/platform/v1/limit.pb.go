@@ -69,7 +69,11 @@ type Limits struct {
 	// The limits of single requests, by operation.
 	Operations []*OperationLimit `protobuf:"bytes,2,rep,name=operations,proto3" json:"operations,omitempty"`
 	// Limits of every request.
-	Request       *RequestLimits `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
+	Request *RequestLimits `protobuf:"bytes,3,opt,name=request,proto3" json:"request,omitempty"`
+	// The earliest instant of the past that asOfDateTime and startDateTime of schedules can
+	// name, YYYY-MM-DDTHH:MM:SS in UTC. Absent if the history is kept for ever, or if the
+	// service of schedules does not answer at the moment.
+	HistoryFrom   string `protobuf:"bytes,4,opt,name=history_from,json=historyFrom,proto3" json:"history_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -123,6 +127,13 @@ func (x *Limits) GetRequest() *RequestLimits {
 		return x.Request
 	}
 	return nil
+}
+
+func (x *Limits) GetHistoryFrom() string {
+	if x != nil {
+		return x.HistoryFrom
+	}
+	return ""
 }
 
 // RateAllowance is a rate with the number of remaining requests.
@@ -378,13 +389,14 @@ var File_rotaloom_platform_v1_limit_proto protoreflect.FileDescriptor
 const file_rotaloom_platform_v1_limit_proto_rawDesc = "" +
 	"\n" +
 	" rotaloom/platform/v1/limit.proto\x12\x14rotaloom.platform.v1\x1a\x1cgoogle/api/annotations.proto\x1a!rotaloom/options/v1/options.proto\"\x12\n" +
-	"\x10GetLimitsRequest\"\xc8\x01\n" +
+	"\x10GetLimitsRequest\"\xeb\x01\n" +
 	"\x06Limits\x129\n" +
 	"\x05rates\x18\x01 \x03(\v2#.rotaloom.platform.v1.RateAllowanceR\x05rates\x12D\n" +
 	"\n" +
 	"operations\x18\x02 \x03(\v2$.rotaloom.platform.v1.OperationLimitR\n" +
 	"operations\x12=\n" +
-	"\arequest\x18\x03 \x01(\v2#.rotaloom.platform.v1.RequestLimitsR\arequest\"\xd4\x02\n" +
+	"\arequest\x18\x03 \x01(\v2#.rotaloom.platform.v1.RequestLimitsR\arequest\x12!\n" +
+	"\fhistory_from\x18\x04 \x01(\tR\vhistoryFrom\"\xd4\x02\n" +
 	"\rRateAllowance\x12V\n" +
 	"\x0ethrottle_class\x18\x01 \x01(\tB/\xa2\xbb\x18+b\x04readb\tbulk_readb\x05writeb\n" +
 	"bulk_writeb\x05loginR\rthrottleClass\x12\x12\n" +

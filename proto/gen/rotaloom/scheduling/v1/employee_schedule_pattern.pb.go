@@ -136,7 +136,7 @@ type EmployeeSchedulePattern struct {
 	// A positive value starts the cycle this number of days later. The default is 0.
 	StartDateOffset *int32 `protobuf:"varint,5,opt,name=start_date_offset,json=startDateOffset,proto3,oneof" json:"start_date_offset,omitempty"`
 	// Read only: the day before startDate until the propagation has finished, then the end
-	// of the assignment.
+	// of the assignment. Absent as of a past instant.
 	PopulatedThroughDate string `protobuf:"bytes,6,opt,name=populated_through_date,json=populatedThroughDate,proto3" json:"populated_through_date,omitempty"`
 	// The pattern, or only the id or the name of a pattern template. It is needed in
 	// requests, and absent in the result of a removed assignment.
@@ -1603,9 +1603,11 @@ type MultiReadEmployeeSchedulePatterns struct {
 	// values are case-sensitive.
 	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	// Selects the employees and the days.
-	Where         *EmployeeSchedulePatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Where *EmployeeSchedulePatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	// Selects an earlier state of the assignments.
+	MultiReadOptions *SchedulePatternReadOptions `protobuf:"bytes,3,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *MultiReadEmployeeSchedulePatterns) Reset() {
@@ -1648,6 +1650,13 @@ func (x *MultiReadEmployeeSchedulePatterns) GetSelect() []string {
 func (x *MultiReadEmployeeSchedulePatterns) GetWhere() *EmployeeSchedulePatternWhere {
 	if x != nil {
 		return x.Where
+	}
+	return nil
+}
+
+func (x *MultiReadEmployeeSchedulePatterns) GetMultiReadOptions() *SchedulePatternReadOptions {
+	if x != nil {
+		return x.MultiReadOptions
 	}
 	return nil
 }
@@ -2032,10 +2041,11 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"(MultiReadEmployeeSchedulePatternsRequest\x12M\n" +
 	"\x04body\x18\x01 \x01(\v29.rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\xa3\x01\n" +
+	"\x10_partial_success\"\x85\x02\n" +
 	"!MultiReadEmployeeSchedulePatterns\x12*\n" +
 	"\x06select\x18\x01 \x03(\tB\x12\xa2\xbb\x18\x0eb\x03ESPb\aHISTORYR\x06select\x12R\n" +
-	"\x05where\x18\x02 \x01(\v24.rotaloom.scheduling.v1.EmployeeSchedulePatternWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"~\n" +
+	"\x05where\x18\x02 \x01(\v24.rotaloom.scheduling.v1.EmployeeSchedulePatternWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12`\n" +
+	"\x12multi_read_options\x18\x03 \x01(\v22.rotaloom.scheduling.v1.SchedulePatternReadOptionsR\x10multiReadOptions\"~\n" +
 	"\x1cEmployeeSchedulePatternWhere\x12^\n" +
 	"\temployees\x18\x01 \x01(\v28.rotaloom.scheduling.v1.EmployeeSchedulePatternEmployeesB\x06\xa2\xbb\x18\x02h\x01R\temployees\"\xd3\x01\n" +
 	" EmployeeSchedulePatternEmployees\x12e\n" +
@@ -2123,9 +2133,10 @@ var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_goTypes = []any{
 	(*UpdateGroupSchedulePatternEndDate)(nil), // 35: rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDate
 	(*RemovedDays)(nil),                       // 36: rotaloom.scheduling.v1.RemovedDays
 	(*v1.ErrorBody)(nil),                      // 37: rotaloom.common.v1.ErrorBody
-	(*GetPatternBuilderRequest)(nil),          // 38: rotaloom.scheduling.v1.GetPatternBuilderRequest
-	(*emptypb.Empty)(nil),                     // 39: google.protobuf.Empty
-	(*PatternBuilder)(nil),                    // 40: rotaloom.scheduling.v1.PatternBuilder
+	(*SchedulePatternReadOptions)(nil),        // 38: rotaloom.scheduling.v1.SchedulePatternReadOptions
+	(*GetPatternBuilderRequest)(nil),          // 39: rotaloom.scheduling.v1.GetPatternBuilderRequest
+	(*emptypb.Empty)(nil),                     // 40: google.protobuf.Empty
+	(*PatternBuilder)(nil),                    // 41: rotaloom.scheduling.v1.PatternBuilder
 }
 var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_depIdxs = []int32{
 	32, // 0: rotaloom.scheduling.v1.EmployeeSchedulePattern.employee_ref:type_name -> rotaloom.common.v1.Ref
@@ -2166,29 +2177,30 @@ var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_depIdxs = []int3
 	23, // 35: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.hidden_days:type_name -> rotaloom.scheduling.v1.HiddenEmployeePatternDays
 	26, // 36: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns
 	27, // 37: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternWhere
-	28, // 38: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
-	32, // 39: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees.employee_refs:type_name -> rotaloom.common.v1.Ref
-	30, // 40: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternList
-	31, // 41: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
-	2,  // 42: rotaloom.scheduling.v1.EmployeeSchedulePatternList.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	24, // 43: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
-	0,  // 44: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest
-	1,  // 45: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest
-	38, // 46: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
-	3,  // 47: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest
-	8,  // 48: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest
-	25, // 49: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
-	2,  // 50: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	39, // 51: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:output_type -> google.protobuf.Empty
-	40, // 52: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
-	21, // 53: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
-	21, // 54: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
-	29, // 55: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
-	50, // [50:56] is the sub-list for method output_type
-	44, // [44:50] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	38, // 38: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.multi_read_options:type_name -> rotaloom.scheduling.v1.SchedulePatternReadOptions
+	28, // 39: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
+	32, // 40: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees.employee_refs:type_name -> rotaloom.common.v1.Ref
+	30, // 41: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternList
+	31, // 42: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
+	2,  // 43: rotaloom.scheduling.v1.EmployeeSchedulePatternList.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	24, // 44: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
+	0,  // 45: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest
+	1,  // 46: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest
+	39, // 47: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
+	3,  // 48: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest
+	8,  // 49: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest
+	25, // 50: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
+	2,  // 51: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	40, // 52: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:output_type -> google.protobuf.Empty
+	41, // 53: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
+	21, // 54: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
+	21, // 55: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
+	29, // 56: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
+	51, // [51:57] is the sub-list for method output_type
+	45, // [45:51] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_init() }

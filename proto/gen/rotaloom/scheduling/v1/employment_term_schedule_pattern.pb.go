@@ -229,7 +229,7 @@ type GroupSchedulePattern struct {
 	// A positive value starts the cycle this number of days later. The default is 0.
 	StartDateOffset *int32 `protobuf:"varint,5,opt,name=start_date_offset,json=startDateOffset,proto3,oneof" json:"start_date_offset,omitempty"`
 	// Read only: the day before startDate until the propagation has finished,
-	// then the end of the assignment.
+	// then the end of the assignment. Absent as of a past instant.
 	PopulatedThroughDate string `protobuf:"bytes,6,opt,name=populated_through_date,json=populatedThroughDate,proto3" json:"populated_through_date,omitempty"`
 	// The pattern, or only the id or the name of a pattern template. It is needed in
 	// requests, and absent in the result of a removed assignment.
@@ -1738,9 +1738,11 @@ type MultiReadGroupSchedulePatterns struct {
 	// values are case-sensitive.
 	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	// Selects the employment terms and the days.
-	Where         *GroupSchedulePatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Where *GroupSchedulePatternWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
+	// Selects an earlier state of the assignments.
+	MultiReadOptions *SchedulePatternReadOptions `protobuf:"bytes,3,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *MultiReadGroupSchedulePatterns) Reset() {
@@ -1787,6 +1789,62 @@ func (x *MultiReadGroupSchedulePatterns) GetWhere() *GroupSchedulePatternWhere {
 	return nil
 }
 
+func (x *MultiReadGroupSchedulePatterns) GetMultiReadOptions() *SchedulePatternReadOptions {
+	if x != nil {
+		return x.MultiReadOptions
+	}
+	return nil
+}
+
+// SchedulePatternReadOptions selects an earlier state of assignments.
+type SchedulePatternReadOptions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// An instant, YYYY-MM-DDTHH:MM:SS in UTC, with an optional fraction. The response has the
+	// assignments as they were then, and is the same for ever. Names are present data, and
+	// present permissions apply. The history cannot be selected, because it has all versions
+	// with their times; it is left out of the default. The default is the present state.
+	AsOfDateTime  string `protobuf:"bytes,1,opt,name=as_of_date_time,json=asOfDateTime,proto3" json:"as_of_date_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SchedulePatternReadOptions) Reset() {
+	*x = SchedulePatternReadOptions{}
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SchedulePatternReadOptions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SchedulePatternReadOptions) ProtoMessage() {}
+
+func (x *SchedulePatternReadOptions) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SchedulePatternReadOptions.ProtoReflect.Descriptor instead.
+func (*SchedulePatternReadOptions) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *SchedulePatternReadOptions) GetAsOfDateTime() string {
+	if x != nil {
+		return x.AsOfDateTime
+	}
+	return ""
+}
+
 type GroupSchedulePatternWhere struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The employment terms and the days.
@@ -1797,7 +1855,7 @@ type GroupSchedulePatternWhere struct {
 
 func (x *GroupSchedulePatternWhere) Reset() {
 	*x = GroupSchedulePatternWhere{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1809,7 +1867,7 @@ func (x *GroupSchedulePatternWhere) String() string {
 func (*GroupSchedulePatternWhere) ProtoMessage() {}
 
 func (x *GroupSchedulePatternWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[30]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1822,7 +1880,7 @@ func (x *GroupSchedulePatternWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternWhere.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{30}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GroupSchedulePatternWhere) GetGroups() *GroupSchedulePatternGroups {
@@ -1847,7 +1905,7 @@ type GroupSchedulePatternGroups struct {
 
 func (x *GroupSchedulePatternGroups) Reset() {
 	*x = GroupSchedulePatternGroups{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1859,7 +1917,7 @@ func (x *GroupSchedulePatternGroups) String() string {
 func (*GroupSchedulePatternGroups) ProtoMessage() {}
 
 func (x *GroupSchedulePatternGroups) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[31]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1872,7 +1930,7 @@ func (x *GroupSchedulePatternGroups) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternGroups.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternGroups) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{31}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GroupSchedulePatternGroups) GetGroupRefs() []*v1.Ref {
@@ -1911,7 +1969,7 @@ type MultiReadGroupSchedulePatternsResponse struct {
 
 func (x *MultiReadGroupSchedulePatternsResponse) Reset() {
 	*x = MultiReadGroupSchedulePatternsResponse{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1923,7 +1981,7 @@ func (x *MultiReadGroupSchedulePatternsResponse) String() string {
 func (*MultiReadGroupSchedulePatternsResponse) ProtoMessage() {}
 
 func (x *MultiReadGroupSchedulePatternsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[32]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1936,7 +1994,7 @@ func (x *MultiReadGroupSchedulePatternsResponse) ProtoReflect() protoreflect.Mes
 
 // Deprecated: Use MultiReadGroupSchedulePatternsResponse.ProtoReflect.Descriptor instead.
 func (*MultiReadGroupSchedulePatternsResponse) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{32}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *MultiReadGroupSchedulePatternsResponse) GetGroupSchedulePatterns() *GroupSchedulePatternList {
@@ -1963,7 +2021,7 @@ type GroupSchedulePatternList struct {
 
 func (x *GroupSchedulePatternList) Reset() {
 	*x = GroupSchedulePatternList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2033,7 @@ func (x *GroupSchedulePatternList) String() string {
 func (*GroupSchedulePatternList) ProtoMessage() {}
 
 func (x *GroupSchedulePatternList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[33]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +2046,7 @@ func (x *GroupSchedulePatternList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternList.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{33}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GroupSchedulePatternList) GetGroupSchedulePatterns() []*GroupSchedulePattern {
@@ -2008,7 +2066,7 @@ type GroupSchedulePatternHistoryList struct {
 
 func (x *GroupSchedulePatternHistoryList) Reset() {
 	*x = GroupSchedulePatternHistoryList{}
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[34]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +2078,7 @@ func (x *GroupSchedulePatternHistoryList) String() string {
 func (*GroupSchedulePatternHistoryList) ProtoMessage() {}
 
 func (x *GroupSchedulePatternHistoryList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[34]
+	mi := &file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +2091,7 @@ func (x *GroupSchedulePatternHistoryList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupSchedulePatternHistoryList.ProtoReflect.Descriptor instead.
 func (*GroupSchedulePatternHistoryList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{34}
+	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GroupSchedulePatternHistoryList) GetHistories() []*GroupSchedulePatternHistory {
@@ -2176,10 +2234,13 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"%MultiReadGroupSchedulePatternsRequest\x12J\n" +
 	"\x04body\x18\x01 \x01(\v26.rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
-	"\x10_partial_success\"\x9d\x01\n" +
+	"\x10_partial_success\"\xff\x01\n" +
 	"\x1eMultiReadGroupSchedulePatterns\x12*\n" +
 	"\x06select\x18\x01 \x03(\tB\x12\xa2\xbb\x18\x0eb\x03gspb\ahistoryR\x06select\x12O\n" +
-	"\x05where\x18\x02 \x01(\v21.rotaloom.scheduling.v1.GroupSchedulePatternWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"o\n" +
+	"\x05where\x18\x02 \x01(\v21.rotaloom.scheduling.v1.GroupSchedulePatternWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12`\n" +
+	"\x12multi_read_options\x18\x03 \x01(\v22.rotaloom.scheduling.v1.SchedulePatternReadOptionsR\x10multiReadOptions\"C\n" +
+	"\x1aSchedulePatternReadOptions\x12%\n" +
+	"\x0fas_of_date_time\x18\x01 \x01(\tR\fasOfDateTime\"o\n" +
 	"\x19GroupSchedulePatternWhere\x12R\n" +
 	"\x06groups\x18\x01 \x01(\v22.rotaloom.scheduling.v1.GroupSchedulePatternGroupsB\x06\xa2\xbb\x18\x02h\x01R\x06groups\"\xce\x01\n" +
 	"\x1aGroupSchedulePatternGroups\x12f\n" +
@@ -2225,7 +2286,7 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescG
 	return file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_goTypes = []any{
 	(*GetEmploymentTermSchedulePatternRequest)(nil),    // 0: rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
 	(*DeleteEmploymentTermSchedulePatternRequest)(nil), // 1: rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
@@ -2257,19 +2318,20 @@ var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_goTypes =
 	(*GroupSchedulePatternHistory)(nil),                // 27: rotaloom.scheduling.v1.GroupSchedulePatternHistory
 	(*MultiReadGroupSchedulePatternsRequest)(nil),      // 28: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
 	(*MultiReadGroupSchedulePatterns)(nil),             // 29: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
-	(*GroupSchedulePatternWhere)(nil),                  // 30: rotaloom.scheduling.v1.GroupSchedulePatternWhere
-	(*GroupSchedulePatternGroups)(nil),                 // 31: rotaloom.scheduling.v1.GroupSchedulePatternGroups
-	(*MultiReadGroupSchedulePatternsResponse)(nil),     // 32: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
-	(*GroupSchedulePatternList)(nil),                   // 33: rotaloom.scheduling.v1.GroupSchedulePatternList
-	(*GroupSchedulePatternHistoryList)(nil),            // 34: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
-	(*v1.Ref)(nil),                                     // 35: rotaloom.common.v1.Ref
-	(*SchedulePattern)(nil),                            // 36: rotaloom.scheduling.v1.SchedulePattern
-	(*v1.ErrorBody)(nil),                               // 37: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                              // 38: google.protobuf.Empty
+	(*SchedulePatternReadOptions)(nil),                 // 30: rotaloom.scheduling.v1.SchedulePatternReadOptions
+	(*GroupSchedulePatternWhere)(nil),                  // 31: rotaloom.scheduling.v1.GroupSchedulePatternWhere
+	(*GroupSchedulePatternGroups)(nil),                 // 32: rotaloom.scheduling.v1.GroupSchedulePatternGroups
+	(*MultiReadGroupSchedulePatternsResponse)(nil),     // 33: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
+	(*GroupSchedulePatternList)(nil),                   // 34: rotaloom.scheduling.v1.GroupSchedulePatternList
+	(*GroupSchedulePatternHistoryList)(nil),            // 35: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
+	(*v1.Ref)(nil),                                     // 36: rotaloom.common.v1.Ref
+	(*SchedulePattern)(nil),                            // 37: rotaloom.scheduling.v1.SchedulePattern
+	(*v1.ErrorBody)(nil),                               // 38: rotaloom.common.v1.ErrorBody
+	(*emptypb.Empty)(nil),                              // 39: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_depIdxs = []int32{
-	35, // 0: rotaloom.scheduling.v1.GroupSchedulePattern.group_ref:type_name -> rotaloom.common.v1.Ref
-	36, // 1: rotaloom.scheduling.v1.GroupSchedulePattern.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
+	36, // 0: rotaloom.scheduling.v1.GroupSchedulePattern.group_ref:type_name -> rotaloom.common.v1.Ref
+	37, // 1: rotaloom.scheduling.v1.GroupSchedulePattern.schedule_pattern:type_name -> rotaloom.scheduling.v1.SchedulePattern
 	6,  // 2: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
 	7,  // 3: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns.options:type_name -> rotaloom.scheduling.v1.PartialSuccessOptions
 	8,  // 4: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternCreation
@@ -2295,37 +2357,38 @@ var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_depIdxs =
 	23, // 24: rotaloom.scheduling.v1.RemoveGroupSchedulePatterns.do:type_name -> rotaloom.scheduling.v1.RemovedDays
 	22, // 25: rotaloom.scheduling.v1.RemoveGroupSchedulePatternsByGroups.where:type_name -> rotaloom.scheduling.v1.GroupRefs
 	23, // 26: rotaloom.scheduling.v1.RemoveGroupSchedulePatternsByGroups.do:type_name -> rotaloom.scheduling.v1.RemovedDays
-	35, // 27: rotaloom.scheduling.v1.GroupRefs.group_refs:type_name -> rotaloom.common.v1.Ref
+	36, // 27: rotaloom.scheduling.v1.GroupRefs.group_refs:type_name -> rotaloom.common.v1.Ref
 	25, // 28: rotaloom.scheduling.v1.GroupSchedulePatternResults.results:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternResult
-	37, // 29: rotaloom.scheduling.v1.GroupSchedulePatternResults.failure:type_name -> rotaloom.common.v1.ErrorBody
+	38, // 29: rotaloom.scheduling.v1.GroupSchedulePatternResults.failure:type_name -> rotaloom.common.v1.ErrorBody
 	4,  // 30: rotaloom.scheduling.v1.GroupSchedulePatternResult.group_schedule_pattern:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
 	27, // 31: rotaloom.scheduling.v1.GroupSchedulePatternResult.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
 	26, // 32: rotaloom.scheduling.v1.GroupSchedulePatternResult.hidden_days:type_name -> rotaloom.scheduling.v1.HiddenPatternDays
 	29, // 33: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
-	30, // 34: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternWhere
-	31, // 35: rotaloom.scheduling.v1.GroupSchedulePatternWhere.groups:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternGroups
-	35, // 36: rotaloom.scheduling.v1.GroupSchedulePatternGroups.group_refs:type_name -> rotaloom.common.v1.Ref
-	33, // 37: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternList
-	34, // 38: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
-	4,  // 39: rotaloom.scheduling.v1.GroupSchedulePatternList.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
-	27, // 40: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
-	0,  // 41: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
-	1,  // 42: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
-	2,  // 43: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
-	5,  // 44: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest
-	11, // 45: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest
-	28, // 46: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
-	4,  // 47: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:output_type -> rotaloom.scheduling.v1.GroupSchedulePattern
-	38, // 48: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:output_type -> google.protobuf.Empty
-	3,  // 49: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
-	24, // 50: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
-	24, // 51: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
-	32, // 52: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
-	47, // [47:53] is the sub-list for method output_type
-	41, // [41:47] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	31, // 34: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternWhere
+	30, // 35: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.multi_read_options:type_name -> rotaloom.scheduling.v1.SchedulePatternReadOptions
+	32, // 36: rotaloom.scheduling.v1.GroupSchedulePatternWhere.groups:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternGroups
+	36, // 37: rotaloom.scheduling.v1.GroupSchedulePatternGroups.group_refs:type_name -> rotaloom.common.v1.Ref
+	34, // 38: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternList
+	35, // 39: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
+	4,  // 40: rotaloom.scheduling.v1.GroupSchedulePatternList.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
+	27, // 41: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
+	0,  // 42: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
+	1,  // 43: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
+	2,  // 44: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
+	5,  // 45: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest
+	11, // 46: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest
+	28, // 47: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
+	4,  // 48: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:output_type -> rotaloom.scheduling.v1.GroupSchedulePattern
+	39, // 49: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:output_type -> google.protobuf.Empty
+	3,  // 50: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
+	24, // 51: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
+	24, // 52: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
+	33, // 53: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
+	48, // [48:54] is the sub-list for method output_type
+	42, // [42:48] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init() }
@@ -2352,7 +2415,7 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc), len(file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -33,7 +33,7 @@ type MultiReadScheduleRequest struct {
 	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	// The order of the entries in each list, in any case. The first value has precedence.
 	OrderBy []string `protobuf:"bytes,2,rep,name=order_by,json=orderBy,proto3" json:"order_by,omitempty"`
-	// Leaves out some of the shifts.
+	// Leaves out some of the shifts, or selects an earlier state of the schedule.
 	MultiReadOptions *MultiReadOptions `protobuf:"bytes,3,opt,name=multi_read_options,json=multiReadOptions,proto3" json:"multi_read_options,omitempty"`
 	// Selects the employees and the days.
 	Where         *ScheduleWhere `protobuf:"bytes,4,opt,name=where,proto3" json:"where,omitempty"`
@@ -99,13 +99,19 @@ func (x *MultiReadScheduleRequest) GetWhere() *ScheduleWhere {
 	return nil
 }
 
-// MultiReadOptions leaves out entries of a schedule.
+// MultiReadOptions leaves out entries of a schedule, or selects an earlier state of it.
 type MultiReadOptions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether shifts that began before the first day are left out. The default is false.
 	ExcludeOvernightShiftsOnStartDate *bool `protobuf:"varint,1,opt,name=exclude_overnight_shifts_on_start_date,json=excludeOvernightShiftsOnStartDate,proto3,oneof" json:"exclude_overnight_shifts_on_start_date,omitempty"`
-	unknownFields                     protoimpl.UnknownFields
-	sizeCache                         protoimpl.SizeCache
+	// An instant, YYYY-MM-DDTHH:MM:SS in UTC, with an optional fraction. The response is the
+	// schedule as it was shown then, and the same for ever. Employees, their primary jobs and
+	// time zones, and names are present data, and present permissions apply. HOLIDAYS,
+	// SCHEDULEDAYS and EXPANDEDJOBS have no past: they cannot be selected, and are left out of
+	// the default. The default is the present schedule.
+	AsOfDateTime  string `protobuf:"bytes,2,opt,name=as_of_date_time,json=asOfDateTime,proto3" json:"as_of_date_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MultiReadOptions) Reset() {
@@ -143,6 +149,13 @@ func (x *MultiReadOptions) GetExcludeOvernightShiftsOnStartDate() bool {
 		return *x.ExcludeOvernightShiftsOnStartDate
 	}
 	return false
+}
+
+func (x *MultiReadOptions) GetAsOfDateTime() string {
+	if x != nil {
+		return x.AsOfDateTime
+	}
+	return ""
 }
 
 // ScheduleWhere selects employees by exactly one of employees, hyperFind and locations.
@@ -2692,9 +2705,10 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"ONCALLFLAGR\x06select\x12I\n" +
 	"\border_by\x18\x02 \x03(\tB.\xa2\xbb\x18*b\tEMPLOYEESb\tSTARTDATEb\aENDDATEb\tLOCATIONSR\aorderBy\x12V\n" +
 	"\x12multi_read_options\x18\x03 \x01(\v2(.rotaloom.scheduling.v1.MultiReadOptionsR\x10multiReadOptions\x12C\n" +
-	"\x05where\x18\x04 \x01(\v2%.rotaloom.scheduling.v1.ScheduleWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\x95\x01\n" +
+	"\x05where\x18\x04 \x01(\v2%.rotaloom.scheduling.v1.ScheduleWhereB\x06\xa2\xbb\x18\x02h\x01R\x05where\"\xbc\x01\n" +
 	"\x10MultiReadOptions\x12V\n" +
-	"&exclude_overnight_shifts_on_start_date\x18\x01 \x01(\bH\x00R!excludeOvernightShiftsOnStartDate\x88\x01\x01B)\n" +
+	"&exclude_overnight_shifts_on_start_date\x18\x01 \x01(\bH\x00R!excludeOvernightShiftsOnStartDate\x88\x01\x01\x12%\n" +
+	"\x0fas_of_date_time\x18\x02 \x01(\tR\fasOfDateTimeB)\n" +
 	"'_exclude_overnight_shifts_on_start_date\"\xfc\x02\n" +
 	"\rScheduleWhere\x12G\n" +
 	"\temployees\x18\x01 \x01(\v2).rotaloom.scheduling.v1.EmployeeSchedulesR\temployees\x12I\n" +

@@ -26,6 +26,88 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type GetScheduleHistoryRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetScheduleHistoryRequest) Reset() {
+	*x = GetScheduleHistoryRequest{}
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetScheduleHistoryRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetScheduleHistoryRequest) ProtoMessage() {}
+
+func (x *GetScheduleHistoryRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetScheduleHistoryRequest.ProtoReflect.Descriptor instead.
+func (*GetScheduleHistoryRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{0}
+}
+
+// ScheduleHistory is the retention of the history of schedules.
+type ScheduleHistory struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The retention in microseconds; absent if the history is kept for ever.
+	KeepMicroseconds *int64 `protobuf:"varint,1,opt,name=keep_microseconds,json=keepMicroseconds,proto3,oneof" json:"keep_microseconds,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *ScheduleHistory) Reset() {
+	*x = ScheduleHistory{}
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScheduleHistory) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScheduleHistory) ProtoMessage() {}
+
+func (x *ScheduleHistory) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScheduleHistory.ProtoReflect.Descriptor instead.
+func (*ScheduleHistory) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *ScheduleHistory) GetKeepMicroseconds() int64 {
+	if x != nil && x.KeepMicroseconds != nil {
+		return *x.KeepMicroseconds
+	}
+	return 0
+}
+
 type MultiReadScheduleChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kinds of entries, in any case. The default is all of them.
@@ -38,7 +120,7 @@ type MultiReadScheduleChangesRequest struct {
 
 func (x *MultiReadScheduleChangesRequest) Reset() {
 	*x = MultiReadScheduleChangesRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -50,7 +132,7 @@ func (x *MultiReadScheduleChangesRequest) String() string {
 func (*MultiReadScheduleChangesRequest) ProtoMessage() {}
 
 func (x *MultiReadScheduleChangesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -63,7 +145,7 @@ func (x *MultiReadScheduleChangesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadScheduleChangesRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadScheduleChangesRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *MultiReadScheduleChangesRequest) GetSelect() []string {
@@ -91,7 +173,7 @@ type ScheduleChangesWhere struct {
 
 func (x *ScheduleChangesWhere) Reset() {
 	*x = ScheduleChangesWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -103,7 +185,7 @@ func (x *ScheduleChangesWhere) String() string {
 func (*ScheduleChangesWhere) ProtoMessage() {}
 
 func (x *ScheduleChangesWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -116,7 +198,7 @@ func (x *ScheduleChangesWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleChangesWhere.ProtoReflect.Descriptor instead.
 func (*ScheduleChangesWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ScheduleChangesWhere) GetEmployees() *EmployeeScheduleChanges {
@@ -148,7 +230,7 @@ type EmployeeScheduleChanges struct {
 
 func (x *EmployeeScheduleChanges) Reset() {
 	*x = EmployeeScheduleChanges{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -160,7 +242,7 @@ func (x *EmployeeScheduleChanges) String() string {
 func (*EmployeeScheduleChanges) ProtoMessage() {}
 
 func (x *EmployeeScheduleChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -173,7 +255,7 @@ func (x *EmployeeScheduleChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EmployeeScheduleChanges.ProtoReflect.Descriptor instead.
 func (*EmployeeScheduleChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *EmployeeScheduleChanges) GetEmployees() *v1.RefList {
@@ -219,7 +301,7 @@ type EntityFilterSpan struct {
 
 func (x *EntityFilterSpan) Reset() {
 	*x = EntityFilterSpan{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -231,7 +313,7 @@ func (x *EntityFilterSpan) String() string {
 func (*EntityFilterSpan) ProtoMessage() {}
 
 func (x *EntityFilterSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -244,7 +326,7 @@ func (x *EntityFilterSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EntityFilterSpan.ProtoReflect.Descriptor instead.
 func (*EntityFilterSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *EntityFilterSpan) GetStart() string {
@@ -278,7 +360,7 @@ type ScheduleChanges struct {
 
 func (x *ScheduleChanges) Reset() {
 	*x = ScheduleChanges{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -290,7 +372,7 @@ func (x *ScheduleChanges) String() string {
 func (*ScheduleChanges) ProtoMessage() {}
 
 func (x *ScheduleChanges) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -303,7 +385,7 @@ func (x *ScheduleChanges) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleChanges.ProtoReflect.Descriptor instead.
 func (*ScheduleChanges) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ScheduleChanges) GetStartDateTime() string {
@@ -337,7 +419,7 @@ type ScheduleChangeSnapshotList struct {
 
 func (x *ScheduleChangeSnapshotList) Reset() {
 	*x = ScheduleChangeSnapshotList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -349,7 +431,7 @@ func (x *ScheduleChangeSnapshotList) String() string {
 func (*ScheduleChangeSnapshotList) ProtoMessage() {}
 
 func (x *ScheduleChangeSnapshotList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -362,7 +444,7 @@ func (x *ScheduleChangeSnapshotList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleChangeSnapshotList.ProtoReflect.Descriptor instead.
 func (*ScheduleChangeSnapshotList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ScheduleChangeSnapshotList) GetSnapshots() []*ScheduleChangeSnapshot {
@@ -395,7 +477,7 @@ type ScheduleChangeSnapshot struct {
 
 func (x *ScheduleChangeSnapshot) Reset() {
 	*x = ScheduleChangeSnapshot{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -407,7 +489,7 @@ func (x *ScheduleChangeSnapshot) String() string {
 func (*ScheduleChangeSnapshot) ProtoMessage() {}
 
 func (x *ScheduleChangeSnapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -420,7 +502,7 @@ func (x *ScheduleChangeSnapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleChangeSnapshot.ProtoReflect.Descriptor instead.
 func (*ScheduleChangeSnapshot) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ScheduleChangeSnapshot) GetEmployee() *v1.Ref {
@@ -480,7 +562,7 @@ type ChangedShifts struct {
 
 func (x *ChangedShifts) Reset() {
 	*x = ChangedShifts{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -492,7 +574,7 @@ func (x *ChangedShifts) String() string {
 func (*ChangedShifts) ProtoMessage() {}
 
 func (x *ChangedShifts) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -505,7 +587,7 @@ func (x *ChangedShifts) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedShifts.ProtoReflect.Descriptor instead.
 func (*ChangedShifts) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ChangedShifts) GetCreate() []*ChangedShift {
@@ -542,7 +624,7 @@ type ChangedShift struct {
 
 func (x *ChangedShift) Reset() {
 	*x = ChangedShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -554,7 +636,7 @@ func (x *ChangedShift) String() string {
 func (*ChangedShift) ProtoMessage() {}
 
 func (x *ChangedShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -567,7 +649,7 @@ func (x *ChangedShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedShift.ProtoReflect.Descriptor instead.
 func (*ChangedShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ChangedShift) GetBefore() *Shift {
@@ -599,7 +681,7 @@ type ChangedPayCodeEdits struct {
 
 func (x *ChangedPayCodeEdits) Reset() {
 	*x = ChangedPayCodeEdits{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -611,7 +693,7 @@ func (x *ChangedPayCodeEdits) String() string {
 func (*ChangedPayCodeEdits) ProtoMessage() {}
 
 func (x *ChangedPayCodeEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -624,7 +706,7 @@ func (x *ChangedPayCodeEdits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedPayCodeEdits.ProtoReflect.Descriptor instead.
 func (*ChangedPayCodeEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ChangedPayCodeEdits) GetCreate() []*ChangedPayCodeEdit {
@@ -661,7 +743,7 @@ type ChangedPayCodeEdit struct {
 
 func (x *ChangedPayCodeEdit) Reset() {
 	*x = ChangedPayCodeEdit{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -673,7 +755,7 @@ func (x *ChangedPayCodeEdit) String() string {
 func (*ChangedPayCodeEdit) ProtoMessage() {}
 
 func (x *ChangedPayCodeEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -686,7 +768,7 @@ func (x *ChangedPayCodeEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedPayCodeEdit.ProtoReflect.Descriptor instead.
 func (*ChangedPayCodeEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ChangedPayCodeEdit) GetBefore() *PayCodeEdit {
@@ -718,7 +800,7 @@ type ChangedLeaveEdits struct {
 
 func (x *ChangedLeaveEdits) Reset() {
 	*x = ChangedLeaveEdits{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +812,7 @@ func (x *ChangedLeaveEdits) String() string {
 func (*ChangedLeaveEdits) ProtoMessage() {}
 
 func (x *ChangedLeaveEdits) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,7 +825,7 @@ func (x *ChangedLeaveEdits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedLeaveEdits.ProtoReflect.Descriptor instead.
 func (*ChangedLeaveEdits) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ChangedLeaveEdits) GetCreate() []*ChangedLeaveEdit {
@@ -780,7 +862,7 @@ type ChangedLeaveEdit struct {
 
 func (x *ChangedLeaveEdit) Reset() {
 	*x = ChangedLeaveEdit{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +874,7 @@ func (x *ChangedLeaveEdit) String() string {
 func (*ChangedLeaveEdit) ProtoMessage() {}
 
 func (x *ChangedLeaveEdit) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +887,7 @@ func (x *ChangedLeaveEdit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedLeaveEdit.ProtoReflect.Descriptor instead.
 func (*ChangedLeaveEdit) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ChangedLeaveEdit) GetBefore() *LeaveEdit {
@@ -837,7 +919,7 @@ type ChangedDayLocks struct {
 
 func (x *ChangedDayLocks) Reset() {
 	*x = ChangedDayLocks{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -849,7 +931,7 @@ func (x *ChangedDayLocks) String() string {
 func (*ChangedDayLocks) ProtoMessage() {}
 
 func (x *ChangedDayLocks) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -862,7 +944,7 @@ func (x *ChangedDayLocks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedDayLocks.ProtoReflect.Descriptor instead.
 func (*ChangedDayLocks) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ChangedDayLocks) GetCreate() []*ChangedDayLock {
@@ -899,7 +981,7 @@ type ChangedDayLock struct {
 
 func (x *ChangedDayLock) Reset() {
 	*x = ChangedDayLock{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +993,7 @@ func (x *ChangedDayLock) String() string {
 func (*ChangedDayLock) ProtoMessage() {}
 
 func (x *ChangedDayLock) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1006,7 @@ func (x *ChangedDayLock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedDayLock.ProtoReflect.Descriptor instead.
 func (*ChangedDayLock) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ChangedDayLock) GetBefore() *DayLock {
@@ -956,7 +1038,7 @@ type ChangedScheduleTags struct {
 
 func (x *ChangedScheduleTags) Reset() {
 	*x = ChangedScheduleTags{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -968,7 +1050,7 @@ func (x *ChangedScheduleTags) String() string {
 func (*ChangedScheduleTags) ProtoMessage() {}
 
 func (x *ChangedScheduleTags) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -981,7 +1063,7 @@ func (x *ChangedScheduleTags) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedScheduleTags.ProtoReflect.Descriptor instead.
 func (*ChangedScheduleTags) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ChangedScheduleTags) GetCreate() []*ChangedScheduleTag {
@@ -1018,7 +1100,7 @@ type ChangedScheduleTag struct {
 
 func (x *ChangedScheduleTag) Reset() {
 	*x = ChangedScheduleTag{}
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1030,7 +1112,7 @@ func (x *ChangedScheduleTag) String() string {
 func (*ChangedScheduleTag) ProtoMessage() {}
 
 func (x *ChangedScheduleTag) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1043,7 +1125,7 @@ func (x *ChangedScheduleTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangedScheduleTag.ProtoReflect.Descriptor instead.
 func (*ChangedScheduleTag) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ChangedScheduleTag) GetBefore() *ScheduleTag {
@@ -1064,7 +1146,11 @@ var File_rotaloom_scheduling_v1_schedule_change_proto protoreflect.FileDescripto
 
 const file_rotaloom_scheduling_v1_schedule_change_proto_rawDesc = "" +
 	"\n" +
-	",rotaloom/scheduling/v1/schedule_change.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a%rotaloom/scheduling/v1/schedule.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\xc5\x01\n" +
+	",rotaloom/scheduling/v1/schedule_change.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a%rotaloom/scheduling/v1/day_lock.proto\x1a*rotaloom/scheduling/v1/pay_code_edit.proto\x1a%rotaloom/scheduling/v1/schedule.proto\x1a)rotaloom/scheduling/v1/schedule_tag.proto\x1a\"rotaloom/scheduling/v1/shift.proto\"\x1b\n" +
+	"\x19GetScheduleHistoryRequest\"Y\n" +
+	"\x0fScheduleHistory\x120\n" +
+	"\x11keep_microseconds\x18\x01 \x01(\x03H\x00R\x10keepMicroseconds\x88\x01\x01B\x14\n" +
+	"\x12_keep_microseconds\"\xc5\x01\n" +
 	"\x1fMultiReadScheduleChangesRequest\x12V\n" +
 	"\x06select\x18\x01 \x03(\tB>\xa2\xbb\x18:b\x06SHIFTSb\fPAYCODEEDITSb\n" +
 	"LEAVEEDITSb\bDAYLOCKSb\fSCHEDULETAGSR\x06select\x12J\n" +
@@ -1128,10 +1214,11 @@ const file_rotaloom_scheduling_v1_schedule_change_proto_rawDesc = "" +
 	"\x06delete\x18\x03 \x03(\v2*.rotaloom.scheduling.v1.ChangedScheduleTagR\x06delete\"\x8c\x01\n" +
 	"\x12ChangedScheduleTag\x12;\n" +
 	"\x06before\x18\x01 \x01(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x06before\x129\n" +
-	"\x05after\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x05after2\xed\x01\n" +
+	"\x05after\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x05after2\xf4\x02\n" +
 	"\x15ScheduleChangeService\x12\xd3\x01\n" +
 	"\x18MultiReadScheduleChanges\x127.rotaloom.scheduling.v1.MultiReadScheduleChangesRequest\x1a'.rotaloom.scheduling.v1.ScheduleChanges\"U\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/scheduling/schedule/changes/multi_readB\xf7\x01\n" +
+	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/scheduling/schedule/changes/multi_read\x12\x84\x01\n" +
+	"\x12GetScheduleHistory\x121.rotaloom.scheduling.v1.GetScheduleHistoryRequest\x1a'.rotaloom.scheduling.v1.ScheduleHistory\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatformB\xf7\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x13ScheduleChangeProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -1146,75 +1233,79 @@ func file_rotaloom_scheduling_v1_schedule_change_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_change_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_rotaloom_scheduling_v1_schedule_change_proto_goTypes = []any{
-	(*MultiReadScheduleChangesRequest)(nil), // 0: rotaloom.scheduling.v1.MultiReadScheduleChangesRequest
-	(*ScheduleChangesWhere)(nil),            // 1: rotaloom.scheduling.v1.ScheduleChangesWhere
-	(*EmployeeScheduleChanges)(nil),         // 2: rotaloom.scheduling.v1.EmployeeScheduleChanges
-	(*EntityFilterSpan)(nil),                // 3: rotaloom.scheduling.v1.EntityFilterSpan
-	(*ScheduleChanges)(nil),                 // 4: rotaloom.scheduling.v1.ScheduleChanges
-	(*ScheduleChangeSnapshotList)(nil),      // 5: rotaloom.scheduling.v1.ScheduleChangeSnapshotList
-	(*ScheduleChangeSnapshot)(nil),          // 6: rotaloom.scheduling.v1.ScheduleChangeSnapshot
-	(*ChangedShifts)(nil),                   // 7: rotaloom.scheduling.v1.ChangedShifts
-	(*ChangedShift)(nil),                    // 8: rotaloom.scheduling.v1.ChangedShift
-	(*ChangedPayCodeEdits)(nil),             // 9: rotaloom.scheduling.v1.ChangedPayCodeEdits
-	(*ChangedPayCodeEdit)(nil),              // 10: rotaloom.scheduling.v1.ChangedPayCodeEdit
-	(*ChangedLeaveEdits)(nil),               // 11: rotaloom.scheduling.v1.ChangedLeaveEdits
-	(*ChangedLeaveEdit)(nil),                // 12: rotaloom.scheduling.v1.ChangedLeaveEdit
-	(*ChangedDayLocks)(nil),                 // 13: rotaloom.scheduling.v1.ChangedDayLocks
-	(*ChangedDayLock)(nil),                  // 14: rotaloom.scheduling.v1.ChangedDayLock
-	(*ChangedScheduleTags)(nil),             // 15: rotaloom.scheduling.v1.ChangedScheduleTags
-	(*ChangedScheduleTag)(nil),              // 16: rotaloom.scheduling.v1.ChangedScheduleTag
-	(*v1.RefList)(nil),                      // 17: rotaloom.common.v1.RefList
-	(*v1.Ref)(nil),                          // 18: rotaloom.common.v1.Ref
-	(*Shift)(nil),                           // 19: rotaloom.scheduling.v1.Shift
-	(*PayCodeEdit)(nil),                     // 20: rotaloom.scheduling.v1.PayCodeEdit
-	(*LeaveEdit)(nil),                       // 21: rotaloom.scheduling.v1.LeaveEdit
-	(*DayLock)(nil),                         // 22: rotaloom.scheduling.v1.DayLock
-	(*ScheduleTag)(nil),                     // 23: rotaloom.scheduling.v1.ScheduleTag
+	(*GetScheduleHistoryRequest)(nil),       // 0: rotaloom.scheduling.v1.GetScheduleHistoryRequest
+	(*ScheduleHistory)(nil),                 // 1: rotaloom.scheduling.v1.ScheduleHistory
+	(*MultiReadScheduleChangesRequest)(nil), // 2: rotaloom.scheduling.v1.MultiReadScheduleChangesRequest
+	(*ScheduleChangesWhere)(nil),            // 3: rotaloom.scheduling.v1.ScheduleChangesWhere
+	(*EmployeeScheduleChanges)(nil),         // 4: rotaloom.scheduling.v1.EmployeeScheduleChanges
+	(*EntityFilterSpan)(nil),                // 5: rotaloom.scheduling.v1.EntityFilterSpan
+	(*ScheduleChanges)(nil),                 // 6: rotaloom.scheduling.v1.ScheduleChanges
+	(*ScheduleChangeSnapshotList)(nil),      // 7: rotaloom.scheduling.v1.ScheduleChangeSnapshotList
+	(*ScheduleChangeSnapshot)(nil),          // 8: rotaloom.scheduling.v1.ScheduleChangeSnapshot
+	(*ChangedShifts)(nil),                   // 9: rotaloom.scheduling.v1.ChangedShifts
+	(*ChangedShift)(nil),                    // 10: rotaloom.scheduling.v1.ChangedShift
+	(*ChangedPayCodeEdits)(nil),             // 11: rotaloom.scheduling.v1.ChangedPayCodeEdits
+	(*ChangedPayCodeEdit)(nil),              // 12: rotaloom.scheduling.v1.ChangedPayCodeEdit
+	(*ChangedLeaveEdits)(nil),               // 13: rotaloom.scheduling.v1.ChangedLeaveEdits
+	(*ChangedLeaveEdit)(nil),                // 14: rotaloom.scheduling.v1.ChangedLeaveEdit
+	(*ChangedDayLocks)(nil),                 // 15: rotaloom.scheduling.v1.ChangedDayLocks
+	(*ChangedDayLock)(nil),                  // 16: rotaloom.scheduling.v1.ChangedDayLock
+	(*ChangedScheduleTags)(nil),             // 17: rotaloom.scheduling.v1.ChangedScheduleTags
+	(*ChangedScheduleTag)(nil),              // 18: rotaloom.scheduling.v1.ChangedScheduleTag
+	(*v1.RefList)(nil),                      // 19: rotaloom.common.v1.RefList
+	(*v1.Ref)(nil),                          // 20: rotaloom.common.v1.Ref
+	(*Shift)(nil),                           // 21: rotaloom.scheduling.v1.Shift
+	(*PayCodeEdit)(nil),                     // 22: rotaloom.scheduling.v1.PayCodeEdit
+	(*LeaveEdit)(nil),                       // 23: rotaloom.scheduling.v1.LeaveEdit
+	(*DayLock)(nil),                         // 24: rotaloom.scheduling.v1.DayLock
+	(*ScheduleTag)(nil),                     // 25: rotaloom.scheduling.v1.ScheduleTag
 }
 var file_rotaloom_scheduling_v1_schedule_change_proto_depIdxs = []int32{
-	1,  // 0: rotaloom.scheduling.v1.MultiReadScheduleChangesRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleChangesWhere
-	2,  // 1: rotaloom.scheduling.v1.ScheduleChangesWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeScheduleChanges
-	17, // 2: rotaloom.scheduling.v1.EmployeeScheduleChanges.employees:type_name -> rotaloom.common.v1.RefList
-	3,  // 3: rotaloom.scheduling.v1.EmployeeScheduleChanges.entity_filter_span:type_name -> rotaloom.scheduling.v1.EntityFilterSpan
-	5,  // 4: rotaloom.scheduling.v1.ScheduleChanges.schedule_change_snapshots:type_name -> rotaloom.scheduling.v1.ScheduleChangeSnapshotList
-	6,  // 5: rotaloom.scheduling.v1.ScheduleChangeSnapshotList.snapshots:type_name -> rotaloom.scheduling.v1.ScheduleChangeSnapshot
-	18, // 6: rotaloom.scheduling.v1.ScheduleChangeSnapshot.employee:type_name -> rotaloom.common.v1.Ref
-	7,  // 7: rotaloom.scheduling.v1.ScheduleChangeSnapshot.shifts:type_name -> rotaloom.scheduling.v1.ChangedShifts
-	9,  // 8: rotaloom.scheduling.v1.ScheduleChangeSnapshot.pay_code_edits:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdits
-	11, // 9: rotaloom.scheduling.v1.ScheduleChangeSnapshot.leave_edits:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdits
-	13, // 10: rotaloom.scheduling.v1.ScheduleChangeSnapshot.day_locks:type_name -> rotaloom.scheduling.v1.ChangedDayLocks
-	15, // 11: rotaloom.scheduling.v1.ScheduleChangeSnapshot.schedule_tags:type_name -> rotaloom.scheduling.v1.ChangedScheduleTags
-	8,  // 12: rotaloom.scheduling.v1.ChangedShifts.create:type_name -> rotaloom.scheduling.v1.ChangedShift
-	8,  // 13: rotaloom.scheduling.v1.ChangedShifts.update:type_name -> rotaloom.scheduling.v1.ChangedShift
-	8,  // 14: rotaloom.scheduling.v1.ChangedShifts.delete:type_name -> rotaloom.scheduling.v1.ChangedShift
-	19, // 15: rotaloom.scheduling.v1.ChangedShift.before:type_name -> rotaloom.scheduling.v1.Shift
-	19, // 16: rotaloom.scheduling.v1.ChangedShift.after:type_name -> rotaloom.scheduling.v1.Shift
-	10, // 17: rotaloom.scheduling.v1.ChangedPayCodeEdits.create:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdit
-	10, // 18: rotaloom.scheduling.v1.ChangedPayCodeEdits.update:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdit
-	10, // 19: rotaloom.scheduling.v1.ChangedPayCodeEdits.delete:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdit
-	20, // 20: rotaloom.scheduling.v1.ChangedPayCodeEdit.before:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	20, // 21: rotaloom.scheduling.v1.ChangedPayCodeEdit.after:type_name -> rotaloom.scheduling.v1.PayCodeEdit
-	12, // 22: rotaloom.scheduling.v1.ChangedLeaveEdits.create:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdit
-	12, // 23: rotaloom.scheduling.v1.ChangedLeaveEdits.update:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdit
-	12, // 24: rotaloom.scheduling.v1.ChangedLeaveEdits.delete:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdit
-	21, // 25: rotaloom.scheduling.v1.ChangedLeaveEdit.before:type_name -> rotaloom.scheduling.v1.LeaveEdit
-	21, // 26: rotaloom.scheduling.v1.ChangedLeaveEdit.after:type_name -> rotaloom.scheduling.v1.LeaveEdit
-	14, // 27: rotaloom.scheduling.v1.ChangedDayLocks.create:type_name -> rotaloom.scheduling.v1.ChangedDayLock
-	14, // 28: rotaloom.scheduling.v1.ChangedDayLocks.update:type_name -> rotaloom.scheduling.v1.ChangedDayLock
-	14, // 29: rotaloom.scheduling.v1.ChangedDayLocks.delete:type_name -> rotaloom.scheduling.v1.ChangedDayLock
-	22, // 30: rotaloom.scheduling.v1.ChangedDayLock.before:type_name -> rotaloom.scheduling.v1.DayLock
-	22, // 31: rotaloom.scheduling.v1.ChangedDayLock.after:type_name -> rotaloom.scheduling.v1.DayLock
-	16, // 32: rotaloom.scheduling.v1.ChangedScheduleTags.create:type_name -> rotaloom.scheduling.v1.ChangedScheduleTag
-	16, // 33: rotaloom.scheduling.v1.ChangedScheduleTags.update:type_name -> rotaloom.scheduling.v1.ChangedScheduleTag
-	16, // 34: rotaloom.scheduling.v1.ChangedScheduleTags.delete:type_name -> rotaloom.scheduling.v1.ChangedScheduleTag
-	23, // 35: rotaloom.scheduling.v1.ChangedScheduleTag.before:type_name -> rotaloom.scheduling.v1.ScheduleTag
-	23, // 36: rotaloom.scheduling.v1.ChangedScheduleTag.after:type_name -> rotaloom.scheduling.v1.ScheduleTag
-	0,  // 37: rotaloom.scheduling.v1.ScheduleChangeService.MultiReadScheduleChanges:input_type -> rotaloom.scheduling.v1.MultiReadScheduleChangesRequest
-	4,  // 38: rotaloom.scheduling.v1.ScheduleChangeService.MultiReadScheduleChanges:output_type -> rotaloom.scheduling.v1.ScheduleChanges
-	38, // [38:39] is the sub-list for method output_type
-	37, // [37:38] is the sub-list for method input_type
+	3,  // 0: rotaloom.scheduling.v1.MultiReadScheduleChangesRequest.where:type_name -> rotaloom.scheduling.v1.ScheduleChangesWhere
+	4,  // 1: rotaloom.scheduling.v1.ScheduleChangesWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeScheduleChanges
+	19, // 2: rotaloom.scheduling.v1.EmployeeScheduleChanges.employees:type_name -> rotaloom.common.v1.RefList
+	5,  // 3: rotaloom.scheduling.v1.EmployeeScheduleChanges.entity_filter_span:type_name -> rotaloom.scheduling.v1.EntityFilterSpan
+	7,  // 4: rotaloom.scheduling.v1.ScheduleChanges.schedule_change_snapshots:type_name -> rotaloom.scheduling.v1.ScheduleChangeSnapshotList
+	8,  // 5: rotaloom.scheduling.v1.ScheduleChangeSnapshotList.snapshots:type_name -> rotaloom.scheduling.v1.ScheduleChangeSnapshot
+	20, // 6: rotaloom.scheduling.v1.ScheduleChangeSnapshot.employee:type_name -> rotaloom.common.v1.Ref
+	9,  // 7: rotaloom.scheduling.v1.ScheduleChangeSnapshot.shifts:type_name -> rotaloom.scheduling.v1.ChangedShifts
+	11, // 8: rotaloom.scheduling.v1.ScheduleChangeSnapshot.pay_code_edits:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdits
+	13, // 9: rotaloom.scheduling.v1.ScheduleChangeSnapshot.leave_edits:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdits
+	15, // 10: rotaloom.scheduling.v1.ScheduleChangeSnapshot.day_locks:type_name -> rotaloom.scheduling.v1.ChangedDayLocks
+	17, // 11: rotaloom.scheduling.v1.ScheduleChangeSnapshot.schedule_tags:type_name -> rotaloom.scheduling.v1.ChangedScheduleTags
+	10, // 12: rotaloom.scheduling.v1.ChangedShifts.create:type_name -> rotaloom.scheduling.v1.ChangedShift
+	10, // 13: rotaloom.scheduling.v1.ChangedShifts.update:type_name -> rotaloom.scheduling.v1.ChangedShift
+	10, // 14: rotaloom.scheduling.v1.ChangedShifts.delete:type_name -> rotaloom.scheduling.v1.ChangedShift
+	21, // 15: rotaloom.scheduling.v1.ChangedShift.before:type_name -> rotaloom.scheduling.v1.Shift
+	21, // 16: rotaloom.scheduling.v1.ChangedShift.after:type_name -> rotaloom.scheduling.v1.Shift
+	12, // 17: rotaloom.scheduling.v1.ChangedPayCodeEdits.create:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdit
+	12, // 18: rotaloom.scheduling.v1.ChangedPayCodeEdits.update:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdit
+	12, // 19: rotaloom.scheduling.v1.ChangedPayCodeEdits.delete:type_name -> rotaloom.scheduling.v1.ChangedPayCodeEdit
+	22, // 20: rotaloom.scheduling.v1.ChangedPayCodeEdit.before:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	22, // 21: rotaloom.scheduling.v1.ChangedPayCodeEdit.after:type_name -> rotaloom.scheduling.v1.PayCodeEdit
+	14, // 22: rotaloom.scheduling.v1.ChangedLeaveEdits.create:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdit
+	14, // 23: rotaloom.scheduling.v1.ChangedLeaveEdits.update:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdit
+	14, // 24: rotaloom.scheduling.v1.ChangedLeaveEdits.delete:type_name -> rotaloom.scheduling.v1.ChangedLeaveEdit
+	23, // 25: rotaloom.scheduling.v1.ChangedLeaveEdit.before:type_name -> rotaloom.scheduling.v1.LeaveEdit
+	23, // 26: rotaloom.scheduling.v1.ChangedLeaveEdit.after:type_name -> rotaloom.scheduling.v1.LeaveEdit
+	16, // 27: rotaloom.scheduling.v1.ChangedDayLocks.create:type_name -> rotaloom.scheduling.v1.ChangedDayLock
+	16, // 28: rotaloom.scheduling.v1.ChangedDayLocks.update:type_name -> rotaloom.scheduling.v1.ChangedDayLock
+	16, // 29: rotaloom.scheduling.v1.ChangedDayLocks.delete:type_name -> rotaloom.scheduling.v1.ChangedDayLock
+	24, // 30: rotaloom.scheduling.v1.ChangedDayLock.before:type_name -> rotaloom.scheduling.v1.DayLock
+	24, // 31: rotaloom.scheduling.v1.ChangedDayLock.after:type_name -> rotaloom.scheduling.v1.DayLock
+	18, // 32: rotaloom.scheduling.v1.ChangedScheduleTags.create:type_name -> rotaloom.scheduling.v1.ChangedScheduleTag
+	18, // 33: rotaloom.scheduling.v1.ChangedScheduleTags.update:type_name -> rotaloom.scheduling.v1.ChangedScheduleTag
+	18, // 34: rotaloom.scheduling.v1.ChangedScheduleTags.delete:type_name -> rotaloom.scheduling.v1.ChangedScheduleTag
+	25, // 35: rotaloom.scheduling.v1.ChangedScheduleTag.before:type_name -> rotaloom.scheduling.v1.ScheduleTag
+	25, // 36: rotaloom.scheduling.v1.ChangedScheduleTag.after:type_name -> rotaloom.scheduling.v1.ScheduleTag
+	2,  // 37: rotaloom.scheduling.v1.ScheduleChangeService.MultiReadScheduleChanges:input_type -> rotaloom.scheduling.v1.MultiReadScheduleChangesRequest
+	0,  // 38: rotaloom.scheduling.v1.ScheduleChangeService.GetScheduleHistory:input_type -> rotaloom.scheduling.v1.GetScheduleHistoryRequest
+	6,  // 39: rotaloom.scheduling.v1.ScheduleChangeService.MultiReadScheduleChanges:output_type -> rotaloom.scheduling.v1.ScheduleChanges
+	1,  // 40: rotaloom.scheduling.v1.ScheduleChangeService.GetScheduleHistory:output_type -> rotaloom.scheduling.v1.ScheduleHistory
+	39, // [39:41] is the sub-list for method output_type
+	37, // [37:39] is the sub-list for method input_type
 	37, // [37:37] is the sub-list for extension type_name
 	37, // [37:37] is the sub-list for extension extendee
 	0,  // [0:37] is the sub-list for field type_name
@@ -1230,13 +1321,14 @@ func file_rotaloom_scheduling_v1_schedule_change_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_proto_init()
 	file_rotaloom_scheduling_v1_schedule_tag_proto_init()
 	file_rotaloom_scheduling_v1_shift_proto_init()
+	file_rotaloom_scheduling_v1_schedule_change_proto_msgTypes[1].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_change_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_change_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

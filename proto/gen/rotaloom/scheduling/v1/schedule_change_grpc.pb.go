@@ -22,6 +22,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	ScheduleChangeService_MultiReadScheduleChanges_FullMethodName = "/rotaloom.scheduling.v1.ScheduleChangeService/MultiReadScheduleChanges"
+	ScheduleChangeService_GetScheduleHistory_FullMethodName       = "/rotaloom.scheduling.v1.ScheduleChangeService/GetScheduleHistory"
 )
 
 // ScheduleChangeServiceClient is the client API for ScheduleChangeService service.
@@ -34,6 +35,8 @@ type ScheduleChangeServiceClient interface {
 	// entry, the response has its state at the first and at the last time, without the
 	// states in between.
 	MultiReadScheduleChanges(ctx context.Context, in *MultiReadScheduleChangesRequest, opts ...grpc.CallOption) (*ScheduleChanges, error)
+	// Returns the retention of the history of schedules.
+	GetScheduleHistory(ctx context.Context, in *GetScheduleHistoryRequest, opts ...grpc.CallOption) (*ScheduleHistory, error)
 }
 
 type scheduleChangeServiceClient struct {
@@ -54,6 +57,16 @@ func (c *scheduleChangeServiceClient) MultiReadScheduleChanges(ctx context.Conte
 	return out, nil
 }
 
+func (c *scheduleChangeServiceClient) GetScheduleHistory(ctx context.Context, in *GetScheduleHistoryRequest, opts ...grpc.CallOption) (*ScheduleHistory, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ScheduleHistory)
+	err := c.cc.Invoke(ctx, ScheduleChangeService_GetScheduleHistory_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ScheduleChangeServiceServer is the server API for ScheduleChangeService service.
 // All implementations must embed UnimplementedScheduleChangeServiceServer
 // for forward compatibility.
@@ -64,6 +77,8 @@ type ScheduleChangeServiceServer interface {
 	// entry, the response has its state at the first and at the last time, without the
 	// states in between.
 	MultiReadScheduleChanges(context.Context, *MultiReadScheduleChangesRequest) (*ScheduleChanges, error)
+	// Returns the retention of the history of schedules.
+	GetScheduleHistory(context.Context, *GetScheduleHistoryRequest) (*ScheduleHistory, error)
 	mustEmbedUnimplementedScheduleChangeServiceServer()
 }
 
@@ -76,6 +91,9 @@ type UnimplementedScheduleChangeServiceServer struct{}
 
 func (UnimplementedScheduleChangeServiceServer) MultiReadScheduleChanges(context.Context, *MultiReadScheduleChangesRequest) (*ScheduleChanges, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadScheduleChanges not implemented")
+}
+func (UnimplementedScheduleChangeServiceServer) GetScheduleHistory(context.Context, *GetScheduleHistoryRequest) (*ScheduleHistory, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetScheduleHistory not implemented")
 }
 func (UnimplementedScheduleChangeServiceServer) mustEmbedUnimplementedScheduleChangeServiceServer() {}
 func (UnimplementedScheduleChangeServiceServer) testEmbeddedByValue()                               {}
@@ -116,6 +134,24 @@ func _ScheduleChangeService_MultiReadScheduleChanges_Handler(srv interface{}, ct
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ScheduleChangeService_GetScheduleHistory_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetScheduleHistoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ScheduleChangeServiceServer).GetScheduleHistory(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ScheduleChangeService_GetScheduleHistory_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ScheduleChangeServiceServer).GetScheduleHistory(ctx, req.(*GetScheduleHistoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ScheduleChangeService_ServiceDesc is the grpc.ServiceDesc for ScheduleChangeService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -126,6 +162,10 @@ var ScheduleChangeService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadScheduleChanges",
 			Handler:    _ScheduleChangeService_MultiReadScheduleChanges_Handler,
+		},
+		{
+			MethodName: "GetScheduleHistory",
+			Handler:    _ScheduleChangeService_GetScheduleHistory_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -84,48 +84,37 @@ func (s variant) tables() []string {
 	}
 }
 
-// SettledTime returns the latest instant with a complete history. Changes that are not committed
-// yet get a later instant. Reads as of this instant or an earlier one always return the same.
-func (r *Reader) SettledTime(ctx context.Context) (at time.Time, err error) {
-	if err := r.pool.QueryRow(ctx, "SELECT settled_time()").Scan(&at); err != nil {
-		return at, fmt.Errorf("schedule: settle: %w", err)
-	}
-	return at, nil
-}
-
-// SettledUntil returns the latest settled instant that includes all changes committed before the
-// database clock showed the given time; zero means all changes. It also returns the current
-// database clock. The instant can be later than the given time if the clock once ran ahead, because
-// changes keep their order and continue from the last instant.
-func (r *Reader) SettledUntil(ctx context.Context, given time.Time) (at, now time.Time, err error) {
-	var until *time.Time
-	if !given.IsZero() {
-		until = &given
-	}
-	if err := r.pool.QueryRow(ctx, "SELECT instant, shown FROM settled_until($1)", until).Scan(&at, &now); err != nil {
-		return at, now, fmt.Errorf("schedule: settle: %w", err)
-	}
-	return at, now, nil
-}
-
-// ReadAt returns the schedules of persons as of a settled instant. The persons and their primary
-// jobs are current data.
+// ReadAt returns the schedules of persons as of a settled instant. The persons, their primary
+// jobs and names are current data.
 func (r *Reader) ReadAt(ctx context.Context, q *request.Query, persons []window.Person, at time.Time) (*window.Window, error) {
-	rows, err := read(ctx, r.pool, filter{
-		employees: window.PersonIDs(persons), days: q.Days, at: &at,
-		leave: needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit),
-	})
+	rows, patterns, err := r.rowsAt(ctx, q, persons, at)
 	if err != nil {
-		return nil, err
-	}
-	patterns, err := r.spanPatterns(ctx, rows.spans, form{q.ExcludeBreaks, rows.names})
-	if err != nil {
-		return nil, err
-	}
-	if rows.hidden, err = r.resolveHidden(ctx, &rows, patterns); err != nil {
 		return nil, err
 	}
 	return expand(q, persons, rows, patterns)
+}
+
+// rowsAt reads the rows as of a settled instant, with the slots that items hid then. patterns[i]
+// belongs to the span i.
+func (r *Reader) rowsAt(ctx context.Context, q *request.Query, persons []window.Person, at time.Time) (rows Rows, patterns []*window.Pattern, err error) {
+	f := filter{
+		days: q.Days, at: &at, open: q.Selected&request.SelectOpen != 0,
+		leave: needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit),
+	}
+	if !q.OnlyOpen() {
+		f.employees = window.PersonIDs(persons)
+	}
+	if rows, err = read(ctx, r.db, f); err != nil {
+		return rows, nil, err
+	}
+	if err := openShifts.Check(len(rows.open)); err != nil {
+		return rows, nil, err
+	}
+	if patterns, err = r.spanPatterns(ctx, rows.spans, form{q.ExcludeBreaks, rows.names}); err != nil {
+		return rows, nil, err
+	}
+	rows.hidden, err = r.resolveHidden(ctx, &rows, patterns)
+	return rows, patterns, err
 }
 
 // resolveHidden returns the slots that items hid at the earlier time, by employee and day.
@@ -152,7 +141,7 @@ func (r *Reader) resolveHidden(ctx context.Context, rows *Rows, patterns []*wind
 	for i := range rows.hides {
 		h := &rows.hides[i]
 		if slot := h.Resolve(byEmployee[h.EmployeeID], lookup); slot != nil {
-			out = append(out, hiddenRow{employeeID: h.EmployeeID, day: h.Day, lane: slot.Lane, ordinal: slot.Ordinal})
+			out = append(out, hiddenRow{employeeID: h.EmployeeID, itemID: h.ItemID, day: h.Day, lane: slot.Lane, ordinal: slot.Ordinal})
 		}
 	}
 	return out, nil
@@ -180,13 +169,13 @@ func (r *Reader) lookUp(ctx context.Context, hides []hiddenentry.Hide, spans map
 		}
 	}
 	var id, lineage int64
-	if err := pg.ForEach(ctx, r.pool, []any{&id, &lineage}, func() error {
+	if err := pg.ForEach(ctx, r.db, []any{&id, &lineage}, func() error {
 		out.Lineages[id] = lineage
 		return nil
 	}, readLineages, tenant.Of(ctx), sortUnique(assignments)); err != nil {
 		return out, fmt.Errorf("schedule: read lineages: %w", err)
 	}
-	found, err := r.patterns.source.Patterns(ctx, r.pool, sortUnique(patterns))
+	found, err := r.patterns.source.Patterns(ctx, r.db, sortUnique(patterns))
 	if err != nil {
 		return out, err
 	}

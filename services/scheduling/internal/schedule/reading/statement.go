@@ -35,7 +35,7 @@ FROM {asked}(
 
 	// The hidden slots of the employees, even if the items were moved to others.
 	readHidden = `
-SELECT 3::smallint, i.hides_employee_id, NULL, NULL, NULL, NULL, i.hides_day, NULL, i.hidden_ordinal::int, i.hidden_lane, NULL, NULL, NULL, NULL
+SELECT 3::smallint, i.hides_employee_id, i.id, NULL, NULL, NULL, i.hides_day, NULL, i.hidden_ordinal::int, i.hidden_lane, NULL, NULL, NULL, NULL
 FROM {asked}(
     SELECT * FROM {schedule_item} WHERE tenant_id = $1 AND hides_employee_id {employee}
     AND hides_day IS NOT NULL AND hides_day < $4 AND hides_day >= $3 AND hidden_lane IS NOT NULL{apart}
@@ -82,7 +82,7 @@ FROM (` + setupref.SelectFormer + `) AS f`
 
 	readOpenShifts = `
 (SELECT 6::smallint, 0, id, version, NULL, NULL, from_day, NULL, NULL, NULL, true, body, NULL, NULL
-FROM schedule_item WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
+FROM {schedule_item} WHERE tenant_id = $1 AND employee_id IS NULL AND kind = 'SHIFT'
 AND from_day < $4 AND from_day > $5::date - $6::int AND to_day >= $5 AND NOT deleted
 ORDER BY from_day, id LIMIT {open})`
 )

@@ -73,6 +73,7 @@ type lockedLeaveRow struct {
 // hiddenRow is the slot of a generated entry that an item hides.
 type hiddenRow struct {
 	employeeID    int64
+	itemID        int64
 	day           civil.Date
 	lane, ordinal uint8
 }
@@ -206,7 +207,7 @@ func (r *Rows) scan(found pgx.Rows) error {
 			r.items = append(r.items, item)
 		case kindHidden:
 			r.hidden = append(r.hidden, hiddenRow{
-				employeeID: employee, day: day, lane: uint8(binary.BigEndian.Uint16(v[9])), ordinal: uint8(int4At(v[8])),
+				employeeID: employee, itemID: int8At(v[2]), day: day, lane: uint8(binary.BigEndian.Uint16(v[9])), ordinal: uint8(int4At(v[8])),
 			})
 		case kindHide:
 			r.hides = append(r.hides, decodeHide(v))

@@ -10,8 +10,9 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// codeForgotten (400): the history does not go back to the startDateTime. Send a later one.
-const codeForgotten = "WRL-00451"
+// CodeForgotten (400): the history does not go back to the startDateTime or asOfDateTime. Send an instant that
+// is not before historyFrom of GET /v1/platform/limits.
+const CodeForgotten = "WRL-00451"
 
 // changeDays limits the time range of a request for changes. A part of a day counts as a day.
 var changeDays = policy.FindLimit[*schedulingv1.EmployeeScheduleChanges]("days of changes")
@@ -50,11 +51,11 @@ func ParseChanges(req *schedulingv1.MultiReadScheduleChangesRequest) (*Changes, 
 	if where.GetStartDateTime() == "" {
 		return nil, fault.Invalid(codeNoStartDate, "where.employees.startDateTime is missing.")
 	}
-	if c.From, err = parseInstant("where.employees.startDateTime", where.GetStartDateTime()); err != nil {
+	if c.From, err = ParseInstant("where.employees.startDateTime", where.GetStartDateTime()); err != nil {
 		return nil, err
 	}
 	if text := where.GetEndDateTime(); text != "" {
-		if c.Until, err = parseInstant("where.employees.endDateTime", text); err != nil {
+		if c.Until, err = ParseInstant("where.employees.endDateTime", text); err != nil {
 			return nil, err
 		}
 	}
@@ -116,8 +117,8 @@ func parseSpanDay(path, missing, text string, end bool) (civil.Date, error) {
 // localForm is a date-time without a zone, which means UTC. A fraction can follow.
 const localForm = "2006-01-02T15:04:05"
 
-// parseInstant parses a date-time in UTC, with or without a trailing Z.
-func parseInstant(path, text string) (time.Time, error) {
+// ParseInstant parses a date-time in UTC, with or without a trailing Z.
+func ParseInstant(path, text string) (time.Time, error) {
 	for _, form := range []string{localForm, localForm + "Z07:00"} {
 		if at, err := time.Parse(form, text); err == nil {
 			return at.UTC().Truncate(time.Microsecond), nil
@@ -126,8 +127,24 @@ func parseInstant(path, text string) (time.Time, error) {
 	return time.Time{}, fault.Invalid(fault.CodeTime, path+" must have the form YYYY-MM-DDTHH:MM:SS, in UTC.")
 }
 
-// FormatInstant formats an instant in the form that parseInstant accepts.
+// FormatInstant formats an instant in the form that ParseInstant accepts.
 func FormatInstant(at time.Time) string { return at.UTC().Format(localForm + ".999999") }
+
+// CheckKept returns an error if the history no longer goes back to an instant, which a property of the request
+// names. keep is the retention of the history; a negative one means forever.
+func CheckKept(path string, at, now time.Time, keep time.Duration) error {
+	if keep < 0 || !at.Before(now.Add(-keep)) {
+		return nil
+	}
+	return fault.Newf(CodeForgotten, http.StatusBadRequest, "%s must not be before %s: older changes are deleted.",
+		path, FormatInstant(HistoryFrom(now, keep)))
+}
+
+// HistoryFrom returns the first instant that can be named as past for at least a part of a day: a midnight in UTC.
+func HistoryFrom(now time.Time, keep time.Duration) time.Time {
+	const day = 24 * time.Hour
+	return now.Add(-keep).Truncate(day).Add(day)
+}
 
 // Between completes the request. settled is the latest instant with a complete history; it includes
 // all changes committed before the requested end. It can be later than now if the clock once ran
@@ -144,9 +161,8 @@ func (c *Changes) Between(settled, now time.Time, keep time.Duration) error {
 			FormatInstant(requested), FormatInstant(c.From))
 	}
 	c.Until = settled
-	if keep >= 0 && c.From.Before(now.Add(-keep)) {
-		return fault.Newf(codeForgotten, http.StatusBadRequest, "where.employees.startDateTime must not be before %s: older changes are deleted.",
-			FormatInstant(now.Add(-keep).Truncate(day).Add(day))) // A whole day, so that the message stays true for a while.
+	if err := CheckKept("where.employees.startDateTime", c.From, now, keep); err != nil {
+		return err
 	}
 	end := c.Until
 	if end.After(now) {

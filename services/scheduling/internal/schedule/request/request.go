@@ -75,7 +75,15 @@ type Query struct {
 	// ExcludeOvernight omits shifts that began before the first day. ExcludeBreaks merges breaks
 	// into their neighbours.
 	ExcludeOvernight, ExcludeBreaks bool
+	// AsOf is the past instant of the request, as text. "" selects the present schedule.
+	AsOf string
 }
+
+// AsOfPath is the path of AsOf in requests.
+const AsOfPath = "multiReadOptions.asOfDateTime"
+
+// withoutPast are the parts of a schedule that have no history: holidays, and jobs as commons knows them.
+const withoutPast = SelectHolidays | SelectDays | SelectJobs
 
 // OnlyOpen reports whether the request selects only open shifts.
 func (q *Query) OnlyOpen() bool { return q.Selected&^SelectOpen == 0 }
@@ -93,12 +101,28 @@ func Parse(req *schedulingv1.MultiReadScheduleRequest) (*Query, error) {
 	if q.Orders, err = parseOrder(req.GetOrderBy()); err != nil {
 		return nil, err
 	}
+	if q.AsOf = req.GetMultiReadOptions().GetAsOfDateTime(); q.AsOf != "" {
+		if err := q.leavePresent(len(req.GetSelect()) > 0); err != nil {
+			return nil, err
+		}
+	}
 	w := req.GetWhere()
 	if err := fault.OneOf(codeNoCriterion, codeOneCriterion, "where", "employees, hyperFind and locations",
 		w.GetEmployees() != nil, w.GetHyperFind() != nil, w.GetLocations() != nil); err != nil {
 		return nil, err
 	}
 	return q, q.parseWhere(w)
+}
+
+// leavePresent leaves out the parts that have no history. named reports whether the request names its parts: then
+// it must not name these.
+func (q *Query) leavePresent(named bool) error {
+	if named && q.Selected&withoutPast != 0 {
+		return fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %s have no past. Leave them out, or leave %s out.",
+			selectableNames(withoutPast), AsOfPath)
+	}
+	q.Selected &^= withoutPast
+	return nil
 }
 
 // ParseStatus parses the request for the status of schedules.
@@ -238,7 +262,7 @@ func parseSelect(names []string) (Selection, error) {
 	for i, name := range names {
 		at := slices.IndexFunc(selectables, func(s selectable) bool { return strings.EqualFold(s.name, name) })
 		if at < 0 && len(errs) < fault.MaxViolations {
-			bad := fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not one of %s.", name, selectableNames())
+			bad := fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not one of %s.", name, selectableNames(SelectAll))
 			errs = append(errs, bad.WithMessage(bad.Message+suggest.Hint(name, eachSelectable)).WithMembers(fmt.Sprintf("select[%d]", i)))
 		}
 		if at >= 0 {
@@ -279,10 +303,13 @@ var selectables = []selectable{
 	{"ONCALLFLAG", SelectOnCall},
 }
 
-func selectableNames() string {
-	names := make([]string, len(selectables))
-	for i, s := range selectables {
-		names[i] = s.name
+// selectableNames returns the names of some parts.
+func selectableNames(of Selection) string {
+	var names []string
+	for _, s := range selectables {
+		if s.selection&of != 0 {
+			names = append(names, s.name)
+		}
 	}
 	return strings.Join(names, ", ")
 }
