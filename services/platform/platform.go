@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/auditevent"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess"
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
@@ -75,7 +76,10 @@ func Migrations() ([]pg.Migrations, error) {
 // New returns the service. It does not access the database.
 func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	store := rates.NewStore(deps.Pool, cfg.Rates, deps.Clock)
-	limits, err := limit.New(store, cfg.BodyBytes)
+	limits, err := limit.New(limit.Deps{
+		Rates: store, Schedules: schedulingv1.NewScheduleChangeServiceClient(deps.Scheduling), BodyBytes: cfg.BodyBytes,
+		Clock: deps.Clock, Log: deps.Log,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	_ "github.com/rotaloom/rotaloom/proto/contracts" // Every limit.
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/platform"
 )
 
@@ -35,14 +36,28 @@ type fixture struct {
 	limits platformv1.LimitServiceClient
 }
 
+// schedules keep their history for three days.
+type schedules struct {
+	schedulingv1.UnimplementedScheduleChangeServiceServer
+}
+
+func (schedules) GetScheduleHistory(context.Context, *schedulingv1.GetScheduleHistoryRequest) (*schedulingv1.ScheduleHistory, error) {
+	return &schedulingv1.ScheduleHistory{KeepMicroseconds: proto.Int64((72 * time.Hour).Microseconds())}, nil
+}
+
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	scheduling := rpctest.Local(t)
+	schedulingv1.RegisterScheduleChangeServiceServer(scheduling, schedules{})
 	sets, err := platform.Migrations()
 	require.NoError(t, err)
 	b := &fixture{pool: pgtest.New(t, sets...)}
 	service, err := platform.New(t.Context(), platform.Config{
 		Rates: ratelimit.Defaults{Write: ratelimit.Policy{Rate: 0.01, Burst: 100}}, BodyBytes: 1 << 20,
-	}, platform.Deps{Backends: serve.Backends{Pool: b.pool, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()}})
+	}, platform.Deps{
+		Backends:   serve.Backends{Pool: b.pool, Clock: clock.System{}, Log: pgtest.Log(t), Registry: prometheus.NewRegistry()},
+		Scheduling: scheduling.Conn("platform", nil),
+	})
 	require.NoError(t, err)
 	require.NoError(t, service.Check(t.Context()))
 	local := rpctest.Local(t)
@@ -224,6 +239,9 @@ func TestLimitsAreThoseOfTheContracts(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, limits.GetRates(), 5)
 	assert.EqualValues(t, 1<<20, limits.GetRequest().GetBodyBytes())
+	from, err := time.Parse("2006-01-02T15:04:05", limits.GetHistoryFrom())
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now().Add(-60*time.Hour), from, 12*time.Hour+time.Minute)
 	for _, r := range limits.GetRates() {
 		assert.NotEmpty(t, r.GetOperations(), r.GetThrottleClass())
 	}

@@ -5,14 +5,17 @@ package limit
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/ratelimit"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
 )
 
@@ -27,20 +30,32 @@ type Handler struct {
 	operations []*platformv1.OperationLimit
 	classes    map[optionsv1.Throttle][]string
 	request    *platformv1.RequestLimits
+	history    *history
 }
 
 var _ platformv1.LimitServiceServer = (*Handler)(nil)
 
-// New returns a Handler for the operations of the contracts in the program. bodyBytes is the largest body that
-// the edge accepts.
-func New(store *rates.Store, bodyBytes int64) (*Handler, error) {
+// Deps are the dependencies of a Handler.
+type Deps struct {
+	Rates *rates.Store
+	// Schedules knows the retention of the history of schedules.
+	Schedules schedulingv1.ScheduleChangeServiceClient
+	// BodyBytes is the largest body that the edge accepts.
+	BodyBytes int64
+	Clock     clock.Clock
+	Log       *slog.Logger
+}
+
+// New returns a Handler for the operations of the contracts in the program.
+func New(deps Deps) (*Handler, error) {
 	operations, err := policy.NewTable(nil).Operations()
 	if err != nil {
 		return nil, fmt.Errorf("reading the limits of the contracts: %w", err)
 	}
 	h := &Handler{
-		rates: store, classes: map[optionsv1.Throttle][]string{},
-		request: &platformv1.RequestLimits{BodyBytes: bodyBytes, HeaderBytes: headerBytes},
+		rates: deps.Rates, classes: map[optionsv1.Throttle][]string{},
+		request: &platformv1.RequestLimits{BodyBytes: deps.BodyBytes, HeaderBytes: headerBytes},
+		history: &history{schedules: deps.Schedules, clock: deps.Clock, log: deps.Log},
 	}
 	for _, o := range operations {
 		h.classes[o.Throttle] = append(h.classes[o.Throttle], o.Route)
@@ -60,7 +75,7 @@ func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest)
 	if p, ok := authn.From(ctx); ok {
 		client = p.Client
 	}
-	response := &platformv1.Limits{Operations: h.operations, Request: h.request}
+	response := &platformv1.Limits{Operations: h.operations, Request: h.request, HistoryFrom: h.history.from(ctx)}
 	counted := map[optionsv1.Throttle]ratelimit.Policy{}
 	for _, class := range ratelimit.Classes() {
 		p, origin, err := h.rates.Rate(ctx, class, client)
