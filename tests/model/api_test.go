@@ -204,8 +204,8 @@ type leaveDay struct {
 	day      day
 }
 
-// read reads the window of all employees.
-func (w *fixture) read() (seen, error) {
+// read reads the window of all employees, as of an instant if it is not "".
+func (w *fixture) read(asOf string) (seen, error) {
 	type ref struct{ ID int64 }
 	var response struct {
 		Shifts []struct {
@@ -238,6 +238,9 @@ func (w *fixture) read() (seen, error) {
 		index[e.id], ids = i, append(ids, e.id)
 	}
 	request := scenario.ReadRequest(ids, day(0).date(), (window - 1).date())
+	if asOf != "" {
+		request["multiReadOptions"] = scenario.Object{"asOfDateTime": asOf}
+	}
 	request["select"] = []string{"SHIFTS", "PAYCODEEDITS", "LEAVEEDITS", "DAYLOCKS"}
 	if _, err := w.api.Call(w.t.Context(), http.MethodPost, "/v1/scheduling/schedule/multi_read", request, &response); err != nil {
 		return seen{}, err

@@ -48,6 +48,7 @@ type fixture struct {
 	log       []string  // the operations so far
 	last      []shown   // the entries that the last comparison read
 	locks     []dayLock // the locks that the last comparison read
+	past      []remembered
 	labels    int
 	ids       map[int64]shown // the entry that each id of a generated entry has named
 	counts    map[string]int
@@ -225,7 +226,7 @@ func (w *fixture) compare() {
 	deadline := time.Now().Add(waitTimeout)
 	for difference = "nothing was read"; difference != "" && time.Now().Before(deadline); {
 		var err error
-		got, err = w.read()
+		got, err = w.read("")
 		if status(err) != http.StatusServiceUnavailable {
 			require.NoError(w.t, err)
 			difference = w.differences(want, got)
@@ -240,6 +241,8 @@ func (w *fixture) compare() {
 	w.last, w.locks = got.entries, got.locks
 	w.checkIDs(got.entries)
 	w.checkHyperfind()
+	w.remember(got)
+	w.checkPast()
 }
 
 func (w *fixture) fail(what string) {
