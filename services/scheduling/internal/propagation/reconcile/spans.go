@@ -19,10 +19,10 @@ WITH gone AS (
     RETURNING s.*
 )
 INSERT INTO span_past_block (tenant_id, first_employee_id, last_employee_id, believed_until, employee_ids, lanes, from_dates, to_dates,
-    pattern_ids, positions, day_counts, assignment_ids, inherited, propagation_ids, believed_from, series)
+    pattern_ids, positions, day_counts, assignment_ids, inherited, propagation_ids, believed_from, series, first_believed_from)
 SELECT $1, min(employee_id), max(employee_id), (SELECT change_time()), array_agg(employee_id), array_agg(lane), array_agg(from_date),
     array_agg(to_date), array_agg(pattern_id), array_agg(position), array_agg(day_count), array_agg(assignment_id),
-    array_agg(inherited), array_agg(propagation_id), array_agg(believed_from), array_agg(series)
+    array_agg(inherited), array_agg(propagation_id), array_agg(believed_from), array_agg(series), min(believed_from)
 FROM gone HAVING count(*) > 0`
 
 	// Parallel calls of unnest need no intermediate table. The subquery evaluates the time of the

@@ -52,7 +52,7 @@ FROM span_past_block b
 CROSS JOIN LATERAL unnest(b.employee_ids, b.lanes, b.from_dates, b.to_dates, b.pattern_ids, b.positions, b.assignment_ids, b.inherited,
     b.propagation_ids, b.believed_from, b.series)
     AS s (employee_id, lane, from_date, to_date, pattern_id, position, assignment_id, inherited, propagation_id, believed_from, series)
-WHERE b.tenant_id = $1 AND b.believed_until > $7
+WHERE b.tenant_id = $1 AND b.believed_until > $7 AND b.first_believed_from <= $7
   AND b.last_employee_id >= (SELECT min(e) FROM unnest($2::bigint[]) AS e) AND b.first_employee_id <= (SELECT max(e) FROM unnest($2::bigint[]) AS e)
   AND s.employee_id IN (SELECT unnest($2::bigint[])) AND s.believed_from <= $7 AND s.from_date < $4 AND s.to_date > $3`
 
