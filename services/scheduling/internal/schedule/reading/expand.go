@@ -24,6 +24,8 @@ type expansion struct {
 	shiftDays []map[civil.Date]bool
 	// whole turns off the deductions of leave and time off.
 	whole bool
+	// steps receives what each row contributes to the shifts; nil discards it.
+	steps *steps
 }
 
 // skips reports whether the request needs no entries of a kind on this day of a person.
@@ -129,12 +131,22 @@ func (e *expansion) addSpan(s *spanRow, pattern *window.Pattern, employee int32,
 		if e.skips(k, employee, day) {
 			continue
 		}
-		if isHidden(hidden, day, s.lane, found.Ordinal) || e.Persons[employee].Zone.Skips(day) {
+		isShown := !isHidden(hidden, day, s.lane, found.Ordinal) && !e.Persons[employee].Zone.Skips(day)
+		if !isShown && e.steps == nil {
 			continue
 		}
 		id, err := entryid.Encode(entryid.Entry{Series: s.series + int64(found.Ordinal), Day: day})
 		if err != nil {
 			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
+		}
+		if e.steps != nil && k == window.KindShift {
+			e.steps.produce(employee, Produced{
+				ID: id, Day: day, Lane: s.lane, Ordinal: found.Ordinal, Hidden: !isShown,
+				Start: pattern.Templates[found.Template].Start, End: pattern.Templates[found.Template].End,
+			})
+		}
+		if !isShown {
+			continue
 		}
 		e.Entries[k] = append(e.Entries[k], window.Entry{
 			Template: &pattern.Templates[found.Template], Job: e.Persons[employee].JobOn(day), ID: id, Version: s.propagationID,

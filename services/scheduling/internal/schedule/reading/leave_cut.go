@@ -109,9 +109,15 @@ func (e *expansion) deductLeave(shifts []window.Entry, rows []leaveRow) ([]windo
 	}
 	remaining := shifts[:0]
 	for i := range shifts {
+		before := shifts[i]
 		left, err := e.deduct(&shifts[i], covered[shifts[i].Day])
 		if err != nil {
 			return nil, err
+		}
+		if e.steps != nil && (!left || shifts[i].Template != before.Template) {
+			if err := e.addCut(&before, rows, left); err != nil {
+				return nil, err
+			}
 		}
 		if left {
 			remaining = append(remaining, shifts[i])

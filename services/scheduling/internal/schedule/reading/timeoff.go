@@ -44,9 +44,13 @@ func (e *expansion) deductTimeOff(items []itemRow, first int) error {
 	}
 	remaining := shifts[:0]
 	for i := range shifts {
+		before := shifts[i]
 		left, err := e.deduct(&shifts[i], covered[shifts[i].Day])
 		if err != nil {
 			return err
+		}
+		if e.steps != nil && (!left || shifts[i].Template != before.Template) {
+			e.addTimeOffCut(&before, items, left)
 		}
 		if left {
 			remaining = append(remaining, shifts[i])

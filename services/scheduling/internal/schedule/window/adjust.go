@@ -32,6 +32,12 @@ func (w *MessageWriter) adjust(e *Entry, t *Template, at [3]int) {
 	}
 }
 
+// IsMoved reports whether a clock change of the zone skips one of the entry's times, so that the entry
+// is written with later ones.
+func (e *Entry) IsMoved(zone *ZoneDays) bool {
+	return zone.Touches(e.Day, e.Template.End/civil.SecondsPerDay) && e.Template.skipsAny(zone.zone, e.Day)
+}
+
 // skipsAny reports whether a clock change skips one of the times of an entry on a day.
 func (t *Template) skipsAny(zone *civil.Zone, on civil.Date) bool {
 	for i := range t.sections {
