@@ -1,4 +1,4 @@
-// Package jsontext writes numbers, bytes and texts as JSON.
+// Package jsontext writes numbers, bytes and texts as JSON, and reads integers from JSON numbers.
 package jsontext
 
 import (
