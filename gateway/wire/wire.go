@@ -67,3 +67,24 @@ func Texts(fields []byte) iter.Seq2[protowire.Number, []byte] {
 		}
 	}
 }
+
+// Each calls do for each field in the bytes of a message: with its number, its type, and its value as it is on the
+// wire. It stops at the first error.
+func Each(fields []byte, do func(protowire.Number, protowire.Type, []byte) error) error {
+	for len(fields) > 0 {
+		number, kind, n := protowire.ConsumeTag(fields)
+		if n < 0 {
+			return protowire.ParseError(n)
+		}
+		fields = fields[n:]
+		size := protowire.ConsumeFieldValue(number, kind, fields)
+		if size < 0 {
+			return protowire.ParseError(size)
+		}
+		if err := do(number, kind, fields[:size]); err != nil {
+			return err
+		}
+		fields = fields[size:]
+	}
+	return nil
+}
