@@ -1,8 +1,9 @@
 package apidocs
 
 import (
-	"strconv"
 	"strings"
+
+	"github.com/rotaloom/rotaloom/gateway/headers"
 )
 
 // acceptsGzip reports whether a client prefers a response in gzip to one without an
@@ -15,7 +16,7 @@ func acceptsGzip(accept []string) bool {
 	for _, coding := range strings.Split(strings.Join(accept, ","), ",") {
 		name, params, _ := strings.Cut(coding, ";")
 		if name = strings.ToLower(strings.TrimSpace(name)); name != "" {
-			weights[name] = parseWeight(params)
+			weights[name] = headers.ParseWeight(params)
 		}
 	}
 	rest, wildcard := weights["*"]
@@ -30,21 +31,4 @@ func acceptsGzip(accept []string) bool {
 		identity, named = 0, true
 	}
 	return gzip > 0 && (!named || gzip >= identity)
-}
-
-// parseWeight returns the weight among the parameters of a coding: 1 if there is none, and 0 for a malformed
-// one.
-func parseWeight(params string) float64 {
-	for _, param := range strings.Split(params, ";") {
-		name, value, _ := strings.Cut(param, "=")
-		if !strings.EqualFold(strings.TrimSpace(name), "q") {
-			continue
-		}
-		weight, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || !(weight >= 0 && weight <= 1) {
-			return 0
-		}
-		return weight
-	}
-	return 1
 }
