@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/gateway/headers"
-	"github.com/rotaloom/rotaloom/gateway/transcode"
+	"github.com/rotaloom/rotaloom/gateway/upload"
 	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -34,10 +34,11 @@ type serviceCall struct {
 	w *response
 	r *request
 
-	fault  *fault.Error      // the error in the request body
-	buf    *[]byte           // holds the JSON of the response
-	joined *transcode.Joined // writes a response that arrives in parts
-	taken  int               // bytes of the parts so far
+	lines bool         // whether a success is written as JSON lines
+	fault *fault.Error // the error in the request body
+	buf   *[]byte      // holds the body of the response
+	body  bodyWriter   // writes a response that arrives in parts, or as lines
+	taken int          // bytes of the parts so far
 }
 
 type callKey struct{}
@@ -51,13 +52,17 @@ func currentCall(ctx context.Context) *serviceCall {
 // serve lets the generated code call the service.
 func (cs *calls) serve(ctx context.Context, w *response, r *request) {
 	c := &serviceCall{calls: cs, w: w, r: r}
+	if r.route.Policy.Lines {
+		c.lines = headers.PrefersLines(r.Header)
+		w.Header().Add("Vary", "Accept")
+	}
 	defer c.end()
 	r.route.Handle(w, c.generatedRequest(context.WithValue(ctx, callKey{}, c)), r.params)
 }
 
 func (c *serviceCall) end() {
-	if c.joined != nil {
-		c.joined.Close()
+	if c.body != nil {
+		c.body.Close()
 	}
 	// HTTP/2 may still read the buffer of a stream that was canceled.
 	if !c.w.broken {
@@ -105,7 +110,7 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 		if c.r.route.Raw != nil && w.status == 0 {
 			fields, err := wire.Of(m)
 			if err == nil {
-				err = c.setRawType(fields)
+				err = upload.SetAttachment(w.Header(), c.r.route.Raw, fields, c.r.path)
 			}
 			if err != nil {
 				return err

@@ -44,22 +44,27 @@ func newWordy(t *testing.T) *httptest.Server {
 // decoded returns the content of a body with a Content-Encoding.
 func decoded(t *testing.T, encoding string, body io.Reader) string {
 	t.Helper()
+	b, err := io.ReadAll(decoder(t, encoding, body))
+	require.NoError(t, err)
+	return string(b)
+}
+
+// decoder reads the content of a body with a Content-Encoding.
+func decoder(t *testing.T, encoding string, body io.Reader) io.Reader {
+	t.Helper()
 	switch encoding {
 	case "gzip":
 		from, err := gzip.NewReader(body)
 		require.NoError(t, err)
-		body = from
+		return from
 	case "zstd":
 		from, err := zstd.NewReader(body)
 		require.NoError(t, err)
-		defer from.Close()
-		body = from
-	default:
-		require.Empty(t, encoding)
+		t.Cleanup(from.Close)
+		return from
 	}
-	b, err := io.ReadAll(body)
-	require.NoError(t, err)
-	return string(b)
+	require.Empty(t, encoding)
+	return body
 }
 
 func TestResponsesAreCompressed(t *testing.T) {

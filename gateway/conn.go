@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/rotaloom/rotaloom/gateway/headers"
+	"github.com/rotaloom/rotaloom/gateway/lines"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/gateway/upload"
 	"github.com/rotaloom/rotaloom/gateway/wire"
@@ -64,66 +64,56 @@ func (c *serviceCall) withParts(ctx context.Context) context.Context {
 	return parts.WithReceiver(ctx, c.takePart)
 }
 
+// bodyWriter writes a response that arrives in parts. Close releases all memory except the bytes that End returned.
+type bodyWriter interface {
+	Add(part []byte) error
+	End() (last []byte, err error)
+	Close()
+}
+
 // takePart writes a part of the response.
 func (c *serviceCall) takePart(fields []byte) error {
-	if c.joined == nil {
+	if c.body == nil {
 		c.buf = c.bufs.get()
-		c.joined = transcode.For(c.r.route.Policy.Output).Join(*c.buf, c.w)
-		c.w.Header().Set("Content-Type", contentType)
+		if c.lines {
+			c.body = lines.For(c.r.route.Policy.Output).NewWriter(*c.buf, c.w)
+		} else {
+			c.body = transcode.For(c.r.route.Policy.Output).Join(*c.buf, c.w)
+		}
+		c.setType()
 	}
 	if c.taken += len(fields); c.taken > c.responseLimit {
 		return status.Errorf(codes.ResourceExhausted, "response of more than %d bytes", c.responseLimit)
 	}
-	return c.joined.Add(fields)
+	return c.body.Add(fields)
 }
 
-// lastPart returns the end of the JSON of a response that arrived in parts.
-func (c *serviceCall) lastPart() []byte {
-	last := c.joined.End()
-	*c.buf = last
-	return last
+// setType sets the content type of a success.
+func (c *serviceCall) setType() {
+	kind := contentType
+	if c.lines {
+		kind = lines.ContentType
+	}
+	c.w.Header().Set("Content-Type", kind)
+}
+
+// lastPart returns the end of a response that arrived in parts.
+func (c *serviceCall) lastPart() ([]byte, error) {
+	c.setType() // The generated code has set the type of JSON.
+	last, err := c.body.End()
+	if err == nil {
+		*c.buf = last
+	}
+	return last, err
 }
 
 // takeRawPart writes a part of a response whose body is not JSON. It buffers nothing, so the response limit
 // does not apply.
 func (c *serviceCall) takeRawPart(fields []byte) error {
 	if c.w.status == 0 {
-		if err := c.setRawType(fields); err != nil {
+		if err := upload.SetAttachment(c.w.Header(), c.r.route.Raw, fields, c.r.path); err != nil {
 			return err
 		}
 	}
 	return c.r.route.Raw.Write(c.w, fields)
-}
-
-// setRawType sets the content type that the first fields of a response name. It also declares the body an
-// attachment, so that a browser stores it and renders nothing of it.
-func (c *serviceCall) setRawType(fields []byte) error {
-	contentType, err := c.r.route.Raw.ContentType(fields)
-	if err != nil {
-		return err
-	}
-	c.w.Header().Set("Content-Type", contentType)
-	if name := c.r.route.Raw.FileName(fields); name != "" {
-		c.w.Header().Set("Content-Disposition", upload.Disposition(name))
-		return nil
-	}
-	kind, _, _ := strings.Cut(contentType, ";")
-	_, extension, _ := strings.Cut(kind, "/")
-	c.w.Header().Set("Content-Disposition", `attachment; filename="`+fileName(c.r.path)+"."+extension+`"`)
-	return nil
-}
-
-// fileName returns a file name for a path: the segments after the API version, without characters that file
-// names should not contain.
-func fileName(path string) string {
-	segments := strings.Split(strings.Trim(path, "/"), "/")
-	if len(segments) > 1 {
-		segments = segments[1:] // The version of the API.
-	}
-	return strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, strings.Join(segments, "-"))
 }

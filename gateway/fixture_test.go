@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/gateway/backends"
+	"github.com/rotaloom/rotaloom/gateway/lines"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -122,6 +123,16 @@ func serveEdge(t *testing.T, cfg Config, f *fakes) (*httptest.Server, *Edge) {
 	return front, edge
 }
 
+// serveConn starts an edge over one connection to all services.
+func serveConn(t *testing.T, conn grpc.ClientConnInterface) *httptest.Server {
+	t.Helper()
+	edge, err := newTrusting(Config{}, all(conn), discard())
+	require.NoError(t, err)
+	front := httptest.NewTLSServer(edge)
+	t.Cleanup(front.Close)
+	return front
+}
+
 // connsTo returns connections to the fakes.
 func connsTo(t *testing.T, f *fakes) backends.Conns {
 	t.Helper()
@@ -175,7 +186,7 @@ func send(t *testing.T, client *http.Client, r *http.Request) reply {
 	defer func() { _ = resp.Body.Close() }()
 	b, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	if len(b) > 0 {
+	if len(b) > 0 && resp.Header.Get("Content-Type") != lines.ContentType {
 		require.True(t, json.Valid(b), "%s", b)
 	}
 	return reply{resp.StatusCode, resp.Header, string(b)}

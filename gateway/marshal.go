@@ -51,12 +51,15 @@ func (b boundReply) marshal() ([]byte, error) {
 		}
 		return nil, err
 	}
-	if b.c.joined != nil {
-		return b.c.lastPart(), nil
-	}
 	fields, err := wire.Of(b.m)
+	if err == nil && b.c.body == nil && b.c.lines && b.c.w.success < http.StatusMultipleChoices {
+		err = b.c.takePart(fields)
+	}
 	if err != nil {
 		return nil, err
+	}
+	if b.c.body != nil {
+		return b.c.lastPart()
 	}
 	b.c.buf = b.c.bufs.get()
 	last, err := planFor(b.m).StreamJSON((*b.c.buf)[:0], fields, b.c.w)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -85,10 +84,7 @@ func overBoth(t *testing.T, s *schedules, run func(t *testing.T, client *http.Cl
 				schedulingv1.RegisterScheduleServiceServer(local, s)
 				conn = local
 			}
-			edge, err := newTrusting(Config{}, all(conn), discard())
-			require.NoError(t, err)
-			front := httptest.NewTLSServer(edge)
-			t.Cleanup(front.Close)
+			front := serveConn(t, conn)
 			run(t, front.Client(), front.URL, token)
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/gateway/lines"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/gateway/wire"
 	optionsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/options/v1"
@@ -63,7 +64,7 @@ func parseRaw(desc protoreflect.MessageDescriptor) (*Raw, error) {
 // a type of the contract.
 func (r *Raw) ContentType(fields []byte) (string, error) {
 	contentType := r.contentType
-	err := eachField(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
+	err := wire.Each(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
 		if number != r.named || kind != protowire.BytesType {
 			return nil
 		}
@@ -89,29 +90,9 @@ func (r *Raw) FileName(fields []byte) string {
 	return string(wire.LastText(fields, r.file))
 }
 
-// eachField calls do for each field.
-func eachField(fields []byte, do func(protowire.Number, protowire.Type, []byte) error) error {
-	for len(fields) > 0 {
-		number, kind, n := protowire.ConsumeTag(fields)
-		if n < 0 {
-			return protowire.ParseError(n)
-		}
-		fields = fields[n:]
-		size := protowire.ConsumeFieldValue(number, kind, fields)
-		if size < 0 {
-			return protowire.ParseError(size)
-		}
-		if err := do(number, kind, fields[:size]); err != nil {
-			return err
-		}
-		fields = fields[size:]
-	}
-	return nil
-}
-
 // Write writes the body bytes in the fields of a response or of a part of it.
 func (r *Raw) Write(w io.Writer, fields []byte) error {
-	return eachField(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
+	return wire.Each(fields, func(number protowire.Number, kind protowire.Type, value []byte) error {
 		if number != r.field || kind != protowire.BytesType {
 			return nil
 		}
@@ -121,10 +102,13 @@ func (r *Raw) Write(w io.Writer, fields []byte) error {
 	})
 }
 
-// checkParts rejects a contract that declares parts for a method whose responses cannot be joined.
-func (r *Route) checkParts() (err error) {
-	if r.Raw, err = parseRaw(r.Policy.Output); err != nil || r.Raw != nil {
+// checkOutput rejects a contract that declares parts or lines for a method whose responses do not have that form.
+func (r *Route) checkOutput() (err error) {
+	if r.Raw, err = parseRaw(r.Policy.Output); err != nil || r.Raw != nil && !r.Policy.Lines {
 		return err
+	}
+	if r.Policy.Lines && (r.Raw != nil || !lines.Has(r.Policy.Output) || r.Policy.Writes()) {
+		return fmt.Errorf("responses of type %s cannot be lines: only reads of lists can", r.Policy.Output.FullName())
 	}
 	if r.Policy.Parts && !transcode.For(r.Policy.Output).Joins() {
 		return fmt.Errorf("responses of type %s cannot come in parts", r.Policy.Output.FullName())

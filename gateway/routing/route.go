@@ -94,7 +94,7 @@ func (rt *Router) addRule(method protoreflect.MethodDescriptor, rule *annotation
 		return err
 	}
 	r := &Route{Policy: p, Handle: handle}
-	if err := r.checkParts(); err != nil {
+	if err := r.checkOutput(); err != nil {
 		return err
 	}
 	r.Method, r.Path = MethodAndPath(rule)

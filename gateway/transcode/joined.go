@@ -135,11 +135,11 @@ func (j *Joined) close(depth int) {
 	j.levels = j.levels[:depth+1]
 }
 
-// End returns the last part of the JSON, which the caller must write.
-func (j *Joined) End() []byte {
+// End returns the last part of the JSON, which the caller must write. It does not fail.
+func (j *Joined) End() ([]byte, error) {
 	j.close(0)
 	j.dst = append(j.dst, '}')
-	return j.dst
+	return j.dst, nil
 }
 
 // Close releases all memory except the buffer that End returned.

@@ -69,7 +69,8 @@ func join(t *testing.T, m proto.Message, parts [][]byte) ([]byte, error) {
 			memory[i] = 0xff
 		}
 	}
-	return append(out.Bytes(), j.End()...), nil
+	last, err := j.End()
+	return append(out.Bytes(), last...), err
 }
 
 func TestJoinedPartsEqualProtojson(t *testing.T) {

@@ -42,6 +42,8 @@ type Method struct {
 	SuccessStatus int
 	// Parts means that the response may come in parts, which merge into it.
 	Parts bool
+	// Lines means that the response may be written as lines of JSON, one for each item of its lists.
+	Lines bool
 	// Confidential means that the request or the response holds secrets.
 	Confidential bool
 	// OAuthErrors means that errors have the form of RFC 6749.
@@ -142,6 +144,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Callers = opts.GetCallers()
 		m.Throttle = opts.GetThrottle()
 		m.Parts = opts.GetParts()
+		m.Lines = opts.GetLines()
 		m.Confidential = opts.GetConfidential()
 		m.Versioned = opts.GetVersioned()
 		m.Pages = opts.GetPages()

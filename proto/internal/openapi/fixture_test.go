@@ -136,6 +136,25 @@ func TestMapsAndPatch(t *testing.T) {
 	}, at(t, d, "components", "schemas", "openings.Opening", "properties", "title"))
 }
 
+func TestLinesHaveTheSchemaOfTheWhole(t *testing.T) {
+	t.Parallel()
+	read := func(more string) any {
+		const get = `{ get: "/v1/shelves/{id}" } [rotaloom.options.v1.method] { permission: "a.b.read"`
+		contract := strings.Replace(shelves, get, get+more, 1)
+		return at(t, describe(t, contract, `
+steps:
+  - {it: reads some, do: GET /v1/shelves/7, status: 207}`), "paths", "/v1/shelves/{id}", "get")
+	}
+	with := read(" lines: true")
+	for _, status := range []string{"200", "207"} {
+		content := at(t, with, "responses", status, "content")
+		assert.Equal(t, at(t, content, "application/json", "schema"), at(t, content, "application/x-ndjson", "schema"))
+	}
+	assert.Contains(t, at(t, with, "description"), "with one item of one of its lists")
+	assert.Contains(t, at(t, with, "description"), "With status 207")
+	assert.NotContains(t, at(t, read(""), "responses", "200", "content"), "application/x-ndjson")
+}
+
 func TestPagesHaveALink(t *testing.T) {
 	t.Parallel()
 	const plain = `{ get: "/v1/openings" } [rotaloom.options.v1.method] { permission: "a.b.read" } } }`

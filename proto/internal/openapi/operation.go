@@ -26,8 +26,9 @@ const (
 )
 
 const (
-	jsonType = "application/json"
-	formType = "application/x-www-form-urlencoded"
+	jsonType  = "application/json"
+	linesType = "application/x-ndjson"
+	formType  = "application/x-www-form-urlencoded"
 )
 
 // route is one HTTP rule of an rpc.
@@ -128,6 +129,9 @@ func (g *generator) operation(r *route) *Operation {
 	if note := itemFaults(r, o.Responses.Has(strconv.Itoa(http.StatusMultiStatus))); note != "" {
 		o.Description = strings.TrimPrefix(o.Description+"\n\n"+note, "\n\n")
 	}
+	if r.policy.GetLines() {
+		o.Description = strings.TrimPrefix(o.Description+"\n\n"+r.describeLines(o.Responses.Has(strconv.Itoa(http.StatusMultiStatus))), "\n\n")
+	}
 	o.Description = strings.TrimPrefix(o.Description+"\n\n"+r.describeAccess(o.limits), "\n\n")
 	return o
 }
@@ -144,6 +148,22 @@ func itemFaults(r *route, partly bool) string {
 			"response is 207 with the outcome of each item." + form
 	}
 	return "A fault of one item does not refuse the others: the response is 207 with the outcome of each item." + form
+}
+
+// describeLines says how the response of a route becomes lines of JSON. partly reports whether some items may fail while
+// others succeed.
+func (r *route) describeLines(partly bool) string {
+	text := "**Lines:** with `Accept: application/x-ndjson`, "
+	if messageOptions(r.method.Output.Desc).GetBareArray() != "" {
+		text += "each line of the response is one item of the array."
+	} else {
+		text += "each line of the response has the form of the whole, with one item of one of its lists. The last line has the other " +
+			"properties and the empty lists."
+	}
+	if partly {
+		text += " With status 207, each line has one entry of details.results in the form of the whole, and the last line has the rest of the error."
+	}
+	return text + " Other errors are JSON."
 }
 
 // operationID returns the name of the rpc, with a suffix for its additional routes: a word of the

@@ -73,7 +73,7 @@ func (g *generator) shareResponse(status int, response *Response) *Response {
 		return response
 	}
 	suffix, shared := map[string]string{errorBodyRef: "", errorItemsRef: "Items"}[body.Schema.Ref]
-	if len(response.ErrorCodes) > 0 || body.Examples != nil || !shared {
+	if len(response.ErrorCodes) > 0 || len(response.Content) > 1 || body.Examples != nil || !shared {
 		return response
 	}
 	name := strings.ReplaceAll(http.StatusText(status), " ", "") + suffix
@@ -155,6 +155,10 @@ func (g *generator) fill(r *route, status, success int, response *Response) *Res
 		return response
 	}
 	response.Content = map[string]Body{jsonType: {Schema: schema, Examples: g.examples.responses(r, status)}}
+	if r.policy.GetLines() && status < http.StatusMultipleChoices {
+		// The schema of the lines that are put together, so that generated clients get the same type for both.
+		response.Content[linesType] = Body{Schema: schema}
+	}
 	return response
 }
 

@@ -2760,7 +2760,7 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\apersons\x18\x01 \x03(\v2 .rotaloom.commons.v1.PersonStateR\apersons:x\xaa\xbb\x18t\n" +
 	"\x1frotaloom.commons.person.changed\x12\vtimekeeping\x12\n" +
 	"scheduling\x1a8\n" +
-	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\xfb\x1b\n" +
+	"\acommons\x12\apersons\x1a\apersons\"\tperson_id*\aversion2\adeleted2\x8a\x1c\n" +
 	"\rPersonService\x12\x95\x01\n" +
 	"\tGetPerson\x12%.rotaloom.commons.v1.GetPersonRequest\x1a\x1b.rotaloom.commons.v1.Person\"D\xa2\xbb\x18\x19\n" +
 	"\x13commons.person.read\x18\x01h\x01\x82\xd3\xe4\x93\x02!\x12\x1f/v1/commons/persons/{person_id}\x12\xc2\x01\n" +
@@ -2782,20 +2782,20 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x0ecommons.person\x9a\x01\x02\x10\x01\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_upsert\x12\xb5\x01\n" +
 	"\x12MultiDeletePersons\x12\x1f.rotaloom.commons.v1.PersonList\x1a\x1f.rotaloom.commons.v1.PersonList\"]\xa2\xbb\x18.\n" +
 	"\x14commons.person.write\x18\x04 \xcc\x01\x92\x01\x10\n" +
-	"\x0ecommons.person\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_delete\x12\xa7\x01\n" +
-	"\x10MultiReadPersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonList\"D\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/multi_read\x12\xab\x01\n" +
-	"\x13MultiReadPersonRefs\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1b.rotaloom.common.v1.RefList\"I\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/commons/persons/refs/multi_read\x12\xcd\x01\n" +
-	"\x19MultiReadPersonExtensions\x125.rotaloom.commons.v1.MultiReadPersonExtensionsRequest\x1a(.rotaloom.commons.v1.PersonExtensionList\"O\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/commons/persons/extensions/multi_read\x12\xa6\x03\n" +
+	"\x0ecommons.person\x82\xd3\xe4\x93\x02%:\x01*\" /v1/commons/persons/multi_delete\x12\xaa\x01\n" +
+	"\x10MultiReadPersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonList\"G\xa2\xbb\x18\x1a\n" +
+	"\x13commons.person.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/multi_read\x12\xae\x01\n" +
+	"\x13MultiReadPersonRefs\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a\x1b.rotaloom.common.v1.RefList\"L\xa2\xbb\x18\x1a\n" +
+	"\x13commons.person.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/commons/persons/refs/multi_read\x12\xd0\x01\n" +
+	"\x19MultiReadPersonExtensions\x125.rotaloom.commons.v1.MultiReadPersonExtensionsRequest\x1a(.rotaloom.commons.v1.PersonExtensionList\"R\xa2\xbb\x18\x1a\n" +
+	"\x13commons.person.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x02.:\x01*\")/v1/commons/persons/extensions/multi_read\x12\xa6\x03\n" +
 	"\x12GetPersonExtension\x12..rotaloom.commons.v1.GetPersonExtensionRequest\x1a$.rotaloom.commons.v1.PersonExtension\"\xb9\x02\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02\x97\x02Z.\x12,/v1/commons/persons/{extension_type=accrual}Z-\x12+/v1/commons/persons/{extension_type=device}Z/\x12-/v1/commons/persons/{extension_type=employee}Z1\x12//v1/commons/persons/{extension_type=scheduling}Z2\x120/v1/commons/persons/{extension_type=timekeeping}\x12\x1e/v1/commons/persons/extensions\x12\xa7\x01\n" +
-	"\x10ApplyReadPersons\x12,.rotaloom.commons.v1.ApplyReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonPage\"D\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/apply_read\x12\xa1\x01\n" +
-	"\x12GetCurrentUserInfo\x12..rotaloom.commons.v1.GetCurrentUserInfoRequest\x1a$.rotaloom.commons.v1.CurrentUserInfo\"5\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02'\x12%/v1/commons/persons/current_user_info\x12\xbc\x01\n" +
-	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"Q\xa2\xbb\x18\x17\n" +
-	"\x13commons.person.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x98\x01\n" +
+	"\x13commons.person.read\x18\x01\x82\xd3\xe4\x93\x02\x97\x02Z.\x12,/v1/commons/persons/{extension_type=accrual}Z-\x12+/v1/commons/persons/{extension_type=device}Z/\x12-/v1/commons/persons/{extension_type=employee}Z1\x12//v1/commons/persons/{extension_type=scheduling}Z2\x120/v1/commons/persons/{extension_type=timekeeping}\x12\x1e/v1/commons/persons/extensions\x12\xaa\x01\n" +
+	"\x10ApplyReadPersons\x12,.rotaloom.commons.v1.ApplyReadPersonsRequest\x1a\x1f.rotaloom.commons.v1.PersonPage\"G\xa2\xbb\x18\x1a\n" +
+	"\x13commons.person.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x02#:\x01*\"\x1e/v1/commons/persons/apply_read\x12\xa1\x01\n" +
+	"\x12GetCurrentUserInfo\x12..rotaloom.commons.v1.GetCurrentUserInfoRequest\x1a$.rotaloom.commons.v1.CurrentUserInfo\"5\xa2\xbb\x18\x04\x18\x01H\x01\x82\xd3\xe4\x93\x02'\x12%/v1/commons/persons/current_user_info\x12\xbf\x01\n" +
+	"\x14MultiReadBasePersons\x12,.rotaloom.commons.v1.MultiReadPersonsRequest\x1a#.rotaloom.commons.v1.BasePersonList\"T\xa2\xbb\x18\x1a\n" +
+	"\x13commons.person.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x020:\x01*\"+/v1/commons/persons/base_persons/multi_read\x12\x98\x01\n" +
 	"\x0eResolvePersons\x12*.rotaloom.commons.v1.ResolvePersonsRequest\x1a+.rotaloom.commons.v1.ResolvePersonsResponse\"-\xa2\xbb\x18)\x18\x010\x01Z\vtimekeepingZ\n" +
 	"schedulingZ\n" +
 	"recruiting\x12\x8f\x01\n" +

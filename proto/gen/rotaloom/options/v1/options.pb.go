@@ -275,7 +275,11 @@ type Method struct {
 	// writes as Link (RFC 8288). Requests name a page by the cursors "before" and "after",
 	// or by its number, "page". The edge also reads "after" from the query if the other
 	// values are in the body.
-	Pages         bool `protobuf:"varint,21,opt,name=pages,proto3" json:"pages,omitempty"`
+	Pages bool `protobuf:"varint,21,opt,name=pages,proto3" json:"pages,omitempty"`
+	// Whether clients that prefer application/x-ndjson get the response as lines of JSON: one
+	// line for each item of its lists, and a last line with everything else. The method only
+	// reads.
+	Lines         bool `protobuf:"varint,22,opt,name=lines,proto3" json:"lines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -446,6 +450,13 @@ func (x *Method) GetWithoutTenant() bool {
 func (x *Method) GetPages() bool {
 	if x != nil {
 		return x.Pages
+	}
+	return false
+}
+
+func (x *Method) GetLines() bool {
+	if x != nil {
+		return x.Lines
 	}
 	return false
 }
@@ -1504,7 +1515,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"'\n" +
 	"\x04File\x12\x1f\n" +
 	"\verror_items\x18\x01 \x01(\bR\n" +
-	"errorItems\"\xc2\x05\n" +
+	"errorItems\"\xd8\x05\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -1529,7 +1540,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"own_record\x18\x12 \x01(\v2\x1e.rotaloom.options.v1.OwnRecordR\townRecord\x120\n" +
 	"\x05wages\x18\x13 \x01(\v2\x1a.rotaloom.options.v1.WagesR\x05wages\x12%\n" +
 	"\x0ewithout_tenant\x18\x14 \x01(\bR\rwithoutTenant\x12\x14\n" +
-	"\x05pages\x18\x15 \x01(\bR\x05pages\"R\n" +
+	"\x05pages\x18\x15 \x01(\bR\x05pages\x12\x14\n" +
+	"\x05lines\x18\x16 \x01(\bR\x05lines\"R\n" +
 	"\x05Wages\x12\x16\n" +
 	"\x06needed\x18\x01 \x01(\bR\x06needed\x12\x17\n" +
 	"\aby_item\x18\x02 \x01(\bR\x06byItem\x12\x18\n" +

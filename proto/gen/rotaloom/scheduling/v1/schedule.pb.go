@@ -2991,12 +2991,12 @@ const file_rotaloom_scheduling_v1_schedule_proto_rawDesc = "" +
 	"\t_blocking\"Y\n" +
 	"\x0eProcessingType\x12 \n" +
 	"\x02id\x18\x01 \x01(\tB\x10\xa2\xbb\x18\fb\x011b\x012b\x013b\x014R\x02id\x12%\n" +
-	"\x0elocalized_name\x18\x02 \x01(\tR\rlocalizedName2\xbd\x04\n" +
-	"\x0fScheduleService\x12\xb8\x01\n" +
-	"\x11MultiReadSchedule\x120.rotaloom.scheduling.v1.MultiReadScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"O\xa2\xbb\x18\x1e\n" +
-	"\x18scheduling.schedule.read\x18\x028\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/scheduling/schedule/multi_read\x12\x9c\x01\n" +
-	"\vGetSchedule\x12*.rotaloom.scheduling.v1.GetScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"?\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/scheduling/schedule\x12\xcf\x01\n" +
+	"\x0elocalized_name\x18\x02 \x01(\tR\rlocalizedName2\xc3\x04\n" +
+	"\x0fScheduleService\x12\xbb\x01\n" +
+	"\x11MultiReadSchedule\x120.rotaloom.scheduling.v1.MultiReadScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"R\xa2\xbb\x18!\n" +
+	"\x18scheduling.schedule.read\x18\x028\x01\xb0\x01\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/scheduling/schedule/multi_read\x12\x9f\x01\n" +
+	"\vGetSchedule\x12*.rotaloom.scheduling.v1.GetScheduleRequest\x1a .rotaloom.scheduling.v1.Schedule\"B\xa2\xbb\x18\x1f\n" +
+	"\x18scheduling.schedule.read\x18\x01\xb0\x01\x01\x82\xd3\xe4\x93\x02\x19\x12\x17/v1/scheduling/schedule\x12\xcf\x01\n" +
 	"\x17MultiReadScheduleStatus\x126.rotaloom.scheduling.v1.MultiReadScheduleStatusRequest\x1a&.rotaloom.scheduling.v1.ScheduleStatus\"T\xa2\xbb\x18\x1c\n" +
 	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02.:\x01*\")/v1/scheduling/schedule/status/multi_readB\xf1\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\rScheduleProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"

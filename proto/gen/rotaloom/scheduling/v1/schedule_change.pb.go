@@ -1214,10 +1214,10 @@ const file_rotaloom_scheduling_v1_schedule_change_proto_rawDesc = "" +
 	"\x06delete\x18\x03 \x03(\v2*.rotaloom.scheduling.v1.ChangedScheduleTagR\x06delete\"\x8c\x01\n" +
 	"\x12ChangedScheduleTag\x12;\n" +
 	"\x06before\x18\x01 \x01(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x06before\x129\n" +
-	"\x05after\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x05after2\xf4\x02\n" +
-	"\x15ScheduleChangeService\x12\xd3\x01\n" +
-	"\x18MultiReadScheduleChanges\x127.rotaloom.scheduling.v1.MultiReadScheduleChangesRequest\x1a'.rotaloom.scheduling.v1.ScheduleChanges\"U\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/scheduling/schedule/changes/multi_read\x12\x84\x01\n" +
+	"\x05after\x18\x02 \x01(\v2#.rotaloom.scheduling.v1.ScheduleTagR\x05after2\xf7\x02\n" +
+	"\x15ScheduleChangeService\x12\xd6\x01\n" +
+	"\x18MultiReadScheduleChanges\x127.rotaloom.scheduling.v1.MultiReadScheduleChangesRequest\x1a'.rotaloom.scheduling.v1.ScheduleChanges\"X\xa2\xbb\x18\x1f\n" +
+	"\x18scheduling.schedule.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x02/:\x01*\"*/v1/scheduling/schedule/changes/multi_read\x12\x84\x01\n" +
 	"\x12GetScheduleHistory\x121.rotaloom.scheduling.v1.GetScheduleHistoryRequest\x1a'.rotaloom.scheduling.v1.ScheduleHistory\"\x12\xa2\xbb\x18\x0e\x18\x010\x01Z\bplatformB\xf7\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x13ScheduleChangeProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 

@@ -3502,23 +3502,23 @@ const file_rotaloom_timekeeping_v1_timecard_proto_rawDesc = "" +
 	"\x0eworked_seconds\x18\b \x01(\x03R\rworkedSeconds\x12!\n" +
 	"\fweek_seconds\x18\t \x01(\x03R\vweekSeconds\x12c\n" +
 	"\x17schedule_pay_code_edits\x18\n" +
-	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xc6\v\n" +
-	"\x0fTimecardService\x12\xc0\x01\n" +
-	"\x12MultiReadTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"O\xa2\xbb\x18\x1d\n" +
-	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/timekeeping/timecard/multi_read\x12\xa0\x01\n" +
+	" \x03(\v2,.rotaloom.timekeeping.v1.SchedulePayCodeEditR\x14schedulePayCodeEdits2\xcf\v\n" +
+	"\x0fTimecardService\x12\xc3\x01\n" +
+	"\x12MultiReadTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"R\xa2\xbb\x18 \n" +
+	"\x19timekeeping.timecard.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x02(:\x01*\"#/v1/timekeeping/timecard/multi_read\x12\xa0\x01\n" +
 	"\vGetTimecard\x12+.rotaloom.timekeeping.v1.GetTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"A\xa2\xbb\x18\x1d\n" +
 	"\x19timekeeping.timecard.read\x18\x01\x82\xd3\xe4\x93\x02\x1a\x12\x18/v1/timekeeping/timecard\x12\xc2\x01\n" +
 	"\x13GetEmployeeTimecard\x123.rotaloom.timekeeping.v1.GetEmployeeTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"S\xa2\xbb\x18&\n" +
-	"\"timekeeping.employee_timecard.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/timekeeping/employee_timecard\x12\xda\x01\n" +
-	"\x1aMultiReadEmployeeTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"a\xa2\xbb\x18&\n" +
-	"\"timekeeping.employee_timecard.read\x18\x02\x82\xd3\xe4\x93\x021:\x01*\",/v1/timekeeping/employee_timecard/multi_read\x12\x86\x02\n" +
+	"\"timekeeping.employee_timecard.read\x18\x01\x82\xd3\xe4\x93\x02#\x12!/v1/timekeeping/employee_timecard\x12\xdd\x01\n" +
+	"\x1aMultiReadEmployeeTimecards\x122.rotaloom.timekeeping.v1.MultiReadTimecardsRequest\x1a%.rotaloom.timekeeping.v1.TimecardList\"d\xa2\xbb\x18)\n" +
+	"\"timekeeping.employee_timecard.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x021:\x01*\",/v1/timekeeping/employee_timecard/multi_read\x12\x86\x02\n" +
 	"\x16UpdateEmployeeTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"\x98\x01\xa2\xbb\x18h\n" +
 	"(timekeeping.employee_timecard_edit.write\x18\x03\x92\x019\x127It is the operation that employees have for themselves.\x82\xd3\xe4\x93\x02&:\x01*\"!/v1/timekeeping/employee_timecard\x12\xc3\x01\n" +
 	"\x0eUpdateTimecard\x12..rotaloom.timekeeping.v1.UpdateTimecardRequest\x1a!.rotaloom.timekeeping.v1.Timecard\"^\xa2\xbb\x187\n" +
 	"\x1atimekeeping.timecard.write\x18\x03\x92\x01\x16\n" +
-	"\x14timekeeping.timecard\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/timekeeping/timecard\x12\xdb\x01\n" +
-	"\x18MultiReadTimecardMetrics\x128.rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest\x1a,.rotaloom.timekeeping.v1.TimecardMetricsList\"W\xa2\xbb\x18\x1d\n" +
-	"\x19timekeeping.timecard.read\x18\x02\x82\xd3\xe4\x93\x020:\x01*\"+/v1/timekeeping/timecard_metrics/multi_readB\xf8\x01\n" +
+	"\x14timekeeping.timecard\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v1/timekeeping/timecard\x12\xde\x01\n" +
+	"\x18MultiReadTimecardMetrics\x128.rotaloom.timekeeping.v1.MultiReadTimecardMetricsRequest\x1a,.rotaloom.timekeeping.v1.TimecardMetricsList\"Z\xa2\xbb\x18 \n" +
+	"\x19timekeeping.timecard.read\x18\x02\xb0\x01\x01\x82\xd3\xe4\x93\x020:\x01*\"+/v1/timekeeping/timecard_metrics/multi_readB\xf8\x01\n" +
 	"\x1bcom.rotaloom.timekeeping.v1B\rTimecardProtoP\x01ZLgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1;timekeepingv1\xa2\x02\x03RTX\xaa\x02\x17Rotaloom.Timekeeping.V1\xca\x02\x17Rotaloom\\Timekeeping\\V1\xe2\x02#Rotaloom\\Timekeeping\\V1\\GPBMetadata\xea\x02\x19Rotaloom::Timekeeping::V1b\x06proto3"
 
 var (
