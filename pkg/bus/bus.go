@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 )
 
 // Options holds the dependencies of a Bus. Conn, DeadLetters, Log and Registry are required.
@@ -26,8 +28,10 @@ type Options struct {
 	// database or another service is unavailable. The bus holds such a message and retries until
 	// they are available again, however long that takes. nil means that no error is transient.
 	Transient func(error) bool
-	Log       *slog.Logger
-	Registry  prometheus.Registerer
+	// Clocks sets the clock of the tenant in the contexts of handlers. nil means the real time.
+	Clocks   *tenantclock.Clocks
+	Log      *slog.Logger
+	Registry prometheus.Registerer
 }
 
 // Bus lets a service consume events.
@@ -37,6 +41,7 @@ type Bus struct {
 	streams     []jetstream.StreamConfig
 	deadLetters DeadLetters
 	transient   func(error) bool
+	clocks      *tenantclock.Clocks
 	log         *slog.Logger
 	metrics     *metrics
 
@@ -67,7 +72,7 @@ func New(opts Options) (*Bus, error) {
 	}
 	return &Bus{
 		conn: opts.Conn, js: js, streams: streams,
-		deadLetters: opts.DeadLetters, transient: opts.Transient, log: opts.Log, metrics: metrics,
+		deadLetters: opts.DeadLetters, transient: opts.Transient, clocks: opts.Clocks, log: opts.Log, metrics: metrics,
 		consumers: map[string]health{},
 	}, nil
 }

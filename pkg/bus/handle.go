@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -165,13 +166,16 @@ func (w *workers) attemptBatch(batch []delivery) error {
 	defer func() {
 		w.bus.metrics.duration.WithLabelValues(w.consumer.Durable).Observe(took.Elapsed().Seconds())
 	}()
-	return call(w.ctx, w.consumer, messages)
+	return w.bus.call(w.ctx, w.consumer, messages)
 }
 
-// call runs the handler in the context of the messages' tenant. It turns a panic into an error.
-func call(ctx context.Context, c Consumer, messages []Message) (err error) {
+// call runs the handler in the context of the messages' tenant, with the time on the tenant's clock.
+// It turns a panic into an error.
+func (b *Bus) call(ctx context.Context, c Consumer, messages []Message) (err error) {
 	defer panics.ToError(&err)
-	ctx = tenant.With(ctx, messages[0].Tenant)
+	if ctx, err = b.clocks.In(tenant.With(ctx, messages[0].Tenant)); err != nil {
+		return fmt.Errorf("bus: read the clock of the tenant: %w", err)
+	}
 	ctx = obs.WithRequest(ctx, messages[0].Request)
 	ctx = context.WithValue(ctx, causesKey{}, messages)
 	if !tracing.Enabled() {

@@ -67,7 +67,7 @@ func (b *Bus) replay(ctx context.Context, c Consumer, letter DeadLetter) error {
 	err := errors.New("bus: it has no tenant")
 	if letter.Message.Tenant > 0 {
 		letter.Message.Attempt = 1
-		err = call(ctx, c, []Message{letter.Message})
+		err = b.call(ctx, c, []Message{letter.Message})
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -23,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 )
 
 // Config bounds the calls of one service. Zero values mean the defaults.
@@ -64,6 +65,8 @@ type Deps struct {
 	// Explain turns an error that is not a fault into one, or returns nil: callers then get a plain
 	// 500. A nil Explain explains no error.
 	Explain func(error) *fault.Error
+	// Clocks sets the clock of the tenant in the contexts of calls. nil means the real time.
+	Clocks *tenantclock.Clocks
 	// Audit binds the caller to the changes of a call; nil records nothing.
 	Audit Audit
 	// Trusts reports whether a service may call an operation without the permission that a user
@@ -85,6 +88,7 @@ type Chain struct {
 	clock        clock.Clock
 	policies     *policy.Table
 	explain      func(error) *fault.Error
+	clocks       *tenantclock.Clocks
 	auditContext Audit
 	reportDenial Denied
 	writable     func(ctx context.Context) error
@@ -158,7 +162,7 @@ func NewChain(cfg Config, deps Deps) (*Chain, error) {
 	ch := &Chain{
 		rejected: newRejectedClients(deps.Clock),
 		cfg:      cfg.withDefaults(), log: deps.Log, verifier: deps.Verifier, clock: deps.Clock,
-		policies: deps.Policies, explain: deps.Explain, auditContext: deps.Audit, reportDenial: deps.Denied, writable: deps.Writable, metrics: metrics,
+		policies: deps.Policies, explain: deps.Explain, clocks: deps.Clocks, auditContext: deps.Audit, reportDenial: deps.Denied, writable: deps.Writable, metrics: metrics,
 		clients: set(cfg.Clients), services: servicesByCertificate(cfg.Services), trusts: deps.Trusts, edges: set(cfg.Edges),
 		idle: make(chan struct{}, 1),
 	}
@@ -184,6 +188,7 @@ func (ch *Chain) steps() []step {
 		{"authentication", ch.authenticate},
 		{"authorization", ch.authorize},
 		{"writable", ch.refuseWrites},
+		{"tenant clock", ch.setTenantClock},
 		{"precondition", ch.bindCondition},
 		{"request", ch.readRequest},
 		{"values", ch.checkValues},

@@ -109,6 +109,20 @@ func (ch *Chain) refuseWrites(next handler) handler {
 	}
 }
 
+// setTenantClock gives the call the time on the tenant's clock, which it keeps until it ends.
+func (ch *Chain) setTenantClock(next handler) handler {
+	if ch.clocks == nil {
+		return next
+	}
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		ctx, err := ch.clocks.In(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read the clock of the tenant: %w", err)
+		}
+		return next(ctx, c, req)
+	}
+}
+
 // bindCondition passes the If-Match of the request to the method that compares it. Calls of a
 // service for a user have no condition: the user's operation compares it.
 func (ch *Chain) bindCondition(next handler) handler {
