@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/setup"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 )
 
 // Backends are the dependencies that every service has.
@@ -28,8 +29,11 @@ type Backends struct {
 	Pool *pg.Pool
 	NATS *nats.Conn
 	// Guard prevents the database from giving ids twice.
-	Guard    *restore.Guard
-	Clock    clock.Clock
+	Guard *restore.Guard
+	Clock clock.Clock
+	// Clocks sets the clocks of sandboxes in the contexts of their work. nil means that all tenants
+	// have the real time.
+	Clocks   *tenantclock.Clocks
 	Log      *slog.Logger
 	Registry prometheus.Registerer
 }
@@ -68,7 +72,7 @@ func CheckSchema(ctx context.Context, pool *pg.Pool, migrations func() ([]pg.Mig
 func NewCore(e Backends, streams bus.Limits, sets []pg.Migrations) (*Core, error) {
 	events, err := bus.New(bus.Options{
 		Conn: e.NATS, Limits: streams, DeadLetters: outbox.NewDeadLetters(e.Pool),
-		Transient: transient, Log: e.Log, Registry: e.Registry,
+		Transient: transient, Clocks: e.Clocks, Log: e.Log, Registry: e.Registry,
 	})
 	if err != nil {
 		return nil, err

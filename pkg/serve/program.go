@@ -25,6 +25,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 )
 
 // grace is the time that running calls have to finish when the program stops.
@@ -65,6 +66,9 @@ type Program struct {
 	pool    *pg.Pool
 	denials *denial.Aggregator
 	guard   *restore.Guard
+	clocks  *tenantclock.Clocks
+	// auth asks for the clocks of sandboxes. Serve sets it, before any work begins.
+	auth tenantclock.Ask
 }
 
 // NewProgram returns the program of the service name.
@@ -73,10 +77,12 @@ func NewProgram(app *boot.App, settings *Settings, name string) (*Program, error
 	if err != nil {
 		return nil, err
 	}
-	return &Program{
+	p := &Program{
 		App: app, Name: name, Log: app.Log, Registry: obs.ForService(app.Registry, name),
 		settings: settings, certificates: certificates,
-	}, nil
+	}
+	p.clocks = tenantclock.New(func(ctx context.Context) (tenantclock.State, error) { return p.auth(ctx) })
+	return p, nil
 }
 
 // Database migrates and opens the service's database.
@@ -92,7 +98,7 @@ func (p *Program) Database(ctx context.Context, sets ...pg.Migrations) (*pg.Pool
 
 // Backends opens the service's database, after migrating it, and connects to the broker.
 func (p *Program) Backends(ctx context.Context, migrations func() ([]pg.Migrations, error)) (Backends, error) {
-	e := Backends{Clock: p.App.Clock, Log: p.Log, Registry: p.Registry}
+	e := Backends{Clock: p.App.Clock, Clocks: p.clocks, Log: p.Log, Registry: p.Registry}
 	sets, err := migrations()
 	if err != nil {
 		return e, err
@@ -134,17 +140,18 @@ func (p *Program) Serve(s Service, t Tokens, broker *nats.Conn) error {
 	if err != nil {
 		return err
 	}
+	p.auth = authclient.TenantClock(conn)
 	keys := authn.NewKeySet(authclient.Keys(conn), p.App.Clock, t.KeySetLife)
 	tokens := authn.Config{
 		Issuer: t.Issuer, Audience: t.Audience,
 		Exchange: authclient.Exchange(conn),
 	}
-	return p.ServeWith(s, tokens, keys, revocations)
+	return p.ServeWith(s, tokens, keys, revocations, p.clocks)
 }
 
-// ServeWith is Serve with given keys and revocations, for the auth service itself.
-func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations) error {
-	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.denials, p.guard, p.App.Clock, p.Log, p.Registry)
+// ServeWith is Serve with given keys, revocations and clocks of tenants, for the auth service itself.
+func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, clocks *tenantclock.Clocks) error {
+	chain, err := Chain(p.settings.Config, tokens, keys, revocations, p.denials, p.guard, p.App.Clock, clocks, p.Log, p.Registry)
 	if err != nil {
 		return err
 	}

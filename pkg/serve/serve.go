@@ -24,6 +24,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 	auditv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/audit/v1"
 )
 
@@ -132,14 +133,14 @@ func Revocations(app *boot.App, cfg revocation.Config, auth grpc.ClientConnInter
 
 // Chain returns the interceptors of a service. It accepts tokens of one issuer, verifies them with
 // keys, and rejects revoked ones. It passes denials to the aggregator; the guard decides whether
-// the service may change data.
-func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, denials *denial.Aggregator, guard *restore.Guard, clk clock.Clock, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
+// the service may change data. Calls of sandboxes get the time on the clocks of their tenants.
+func Chain(cfg rpc.Config, tokens authn.Config, keys authn.KeySource, revocations authn.Revocations, denials *denial.Aggregator, guard *restore.Guard, clk clock.Clock, clocks *tenantclock.Clocks, log *slog.Logger, registry prometheus.Registerer) (*rpc.Chain, error) {
 	verifier, err := authn.NewVerifier(tokens, keys, revocations, clk)
 	if err != nil {
 		return nil, err
 	}
 	return rpc.NewChain(cfg, rpc.Deps{
-		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Explain: pgerr.Fault,
+		Log: log, Metrics: registry, Verifier: verifier, Clock: clk, Clocks: clocks, Explain: pgerr.Fault,
 		Audit: audit.Begin(clk), Denied: audit.NoteDenials(denials, clk), Writable: guard.CheckWrite,
 	})
 }

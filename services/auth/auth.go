@@ -22,6 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/restore"
 	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/client"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
@@ -30,6 +31,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/auth/internal/password"
 	"github.com/rotaloom/rotaloom/services/auth/internal/profile"
 	"github.com/rotaloom/rotaloom/services/auth/internal/revoked"
+	"github.com/rotaloom/rotaloom/services/auth/internal/sandbox"
 	"github.com/rotaloom/rotaloom/services/auth/internal/scopes"
 	"github.com/rotaloom/rotaloom/services/auth/internal/signing"
 	"github.com/rotaloom/rotaloom/services/auth/internal/token"
@@ -98,6 +100,7 @@ type Service struct {
 	// publisher is nil without NATS.
 	publisher *revoked.Publisher
 	keySource *authn.KeySet
+	clocks    *tenantclock.Clocks
 }
 
 // Migrations returns the migrations of the service's schema.
@@ -121,6 +124,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{keys: keys, wraps: wrapper != nil, pool: deps.Pool, log: deps.Log, clock: deps.Clock, hasher: hasher, revoked: revoked.NewStore(deps.Pool, deps.Clock, deps.Log)}
+	s.clocks = tenantclock.New(sandbox.Ask(deps.Pool))
 	s.keySource = authn.NewKeySet(func(ctx context.Context) (*jose.JSONWebKeySet, error) {
 		return keys.Public(ctx)
 	}, deps.Clock, cfg.KeySetLife)
@@ -151,7 +155,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Scopes: catalog, Verifier: ours, Revoked: s.revoked, LoginLimit: s.loginLimit, Directory: ldap, Federation: identityProviders,
 		})
 	s.users = user.New(user.Deps{
-		Pool: deps.Pool, Hasher: hasher, Clock: deps.Clock, Revoked: s.revoked, LoginLimit: s.loginLimit, Permissions: deps.Permissions,
+		Pool: deps.Pool, Hasher: hasher, Clock: deps.Clock, Clocks: s.clocks, Revoked: s.revoked, LoginLimit: s.loginLimit, Permissions: deps.Permissions,
 	})
 	s.Registrations = serve.Registrations{
 		serve.Handle(authv1.RegisterTokenServiceServer)(s.tokens),
@@ -163,6 +167,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			Pool: deps.Pool, Clock: deps.Clock, Revoked: s.revoked, Scopes: catalog, Permissions: deps.Permissions,
 		})),
 		serve.Handle(authv1.RegisterRevocationServiceServer)(revoked.NewHandler(s.revoked)),
+		serve.Handle(authv1.RegisterTenantClockServiceServer)(sandbox.New(deps.Pool, deps.Clock, s.users)),
 	}
 	if deps.NATS != nil {
 		s.publisher = revoked.NewPublisher(s.revoked, deps.NATS, cfg.TokenLife, cfg.RevocationReplicas, deps.Log)
@@ -218,6 +223,9 @@ func (s *Service) Revoked(ctx context.Context, p *authn.Principal) (bool, error)
 func (s *Service) Exchange(ctx context.Context, token string) (string, error) {
 	return s.tokens.Exchange(ctx, token)
 }
+
+// Clocks returns the clocks of tenants, according to the database.
+func (s *Service) Clocks() *tenantclock.Clocks { return s.clocks }
 
 // Run does the background work until ctx ends.
 func (s *Service) Run(ctx context.Context) error {

@@ -75,22 +75,23 @@ type CreateTenantCommand struct {
 	Host     string `required:"" help:"Host name that the tenant's users call."`
 	Username string `name:"admin" default:"admin" help:"Name of the tenant's administrator."`
 	ClientID string `default:"local" help:"Id of the tenant's first client."`
+	Sandbox  bool   `help:"Create a sandbox: a tenant for tests without real data, whose clock can be advanced. This cannot be changed later."`
 }
 
 // Operate prints the tenant with its secrets, once.
 func (c *CreateTenantCommand) Operate(ctx context.Context, s *Service, out io.Writer) error {
-	created, err := s.CreateTenant(ctx, NewTenant{Name: c.Name, Host: c.Host, Username: c.Username, ClientID: c.ClientID})
+	created, err := s.CreateTenant(ctx, NewTenant{Name: c.Name, Host: c.Host, Username: c.Username, ClientID: c.ClientID, Sandbox: c.Sandbox})
 	if err != nil {
 		return err
 	}
 	if c.JSON() {
 		return c.Print(out, map[string]any{
-			"tenant": created.ID, "host": created.Host, "username": created.Username, "password": created.Password.Reveal(),
+			"tenant": created.ID, "host": created.Host, "sandbox": created.Sandbox, "username": created.Username, "password": created.Password.Reveal(),
 			"client_id": created.ClientID, "client_secret": created.ClientSecret.Reveal(),
 		}, nil)
 	}
-	_, err = fmt.Fprintf(out, "tenant: %d\nhost: %s\nusername: %s\npassword: %s\nclient_id: %s\nclient_secret: %s\n",
-		created.ID, created.Host, created.Username, created.Password.Reveal(), created.ClientID, created.ClientSecret.Reveal())
+	_, err = fmt.Fprintf(out, "tenant: %d\nhost: %s\nsandbox: %t\nusername: %s\npassword: %s\nclient_id: %s\nclient_secret: %s\n",
+		created.ID, created.Host, created.Sandbox, created.Username, created.Password.Reveal(), created.ClientID, created.ClientSecret.Reveal())
 	return err
 }
 
@@ -101,10 +102,13 @@ type ListTenantsCommand struct {
 
 // listedTenant is the JSON output for a tenant.
 type listedTenant struct {
-	Tenant int64  `json:"tenant"`
-	Name   string `json:"name"`
+	ID   int64  `json:"tenant"`
+	Name string `json:"name"`
 	// Host is absent for the tenant of all other names.
-	Host          string     `json:"host,omitempty"`
+	Host string `json:"host,omitempty"`
+	// Sandbox means that the tenant is for tests. DateTime is the time on the clock of a sandbox.
+	Sandbox       bool       `json:"sandbox"`
+	DateTime      *time.Time `json:"dateTime,omitempty"`
 	DisabledSince *time.Time `json:"disabledSince,omitempty"`
 }
 
@@ -116,19 +120,26 @@ func (c *ListTenantsCommand) Operate(ctx context.Context, s *Service, out io.Wri
 	}
 	listed := make([]listedTenant, len(tenants))
 	for i, t := range tenants {
-		listed[i] = listedTenant{t.ID, t.Name, t.Host, t.DisabledAt}
+		listed[i] = listedTenant{ID: t.ID, Name: t.Name, Host: t.Host, Sandbox: t.Sandbox, DisabledSince: t.DisabledAt}
+		if t.Sandbox {
+			at := s.clock.Now().Add(t.ClockAhead).Truncate(time.Second)
+			listed[i].DateTime = &at
+		}
 	}
 	return c.Print(out, listed, func(table io.Writer) {
-		fmt.Fprintln(table, "tenant\thost\tstate\tname")
-		for _, t := range tenants {
-			host, state := t.Host, "enabled"
+		fmt.Fprintln(table, "tenant\thost\tstate\tclock\tname")
+		for i, t := range tenants {
+			host, state, shown := t.Host, "enabled", "real time"
 			if host == "" {
 				host = "(all others)"
 			}
 			if t.DisabledAt != nil {
 				state = "disabled since " + t.DisabledAt.UTC().Format(time.RFC3339)
 			}
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", t.ID, host, state, t.Name)
+			if t.Sandbox {
+				shown = "sandbox at " + listed[i].DateTime.Format(time.RFC3339)
+			}
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", t.ID, host, state, shown, t.Name)
 		}
 	})
 }

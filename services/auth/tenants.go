@@ -30,6 +30,10 @@ type Tenant struct {
 	Name string
 	// Host is the host name that the tenant's users call; "" means all other names.
 	Host string
+	// Sandbox means that the tenant is for tests, and that its clock can be advanced. It never changes.
+	Sandbox bool
+	// ClockAhead is how far the clock of a sandbox is ahead of the real time.
+	ClockAhead time.Duration
 	// DisabledAt is when the tenant was disabled, or nil.
 	DisabledAt *time.Time
 }
@@ -37,6 +41,8 @@ type Tenant struct {
 // NewTenant describes a tenant to create.
 type NewTenant struct {
 	Name, Host string
+	// Sandbox creates a tenant for tests, whose clock can be advanced.
+	Sandbox bool
 	// Username is the name of the first administrator, and ClientID the id of the first client.
 	Username, ClientID string
 }
@@ -86,7 +92,7 @@ func printable(text string, limit int) bool {
 func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (CreatedTenant, error) {
 	n.Host = strings.ToLower(n.Host)
 	created := CreatedTenant{
-		Tenant: Tenant{Name: n.Name, Host: n.Host}, Username: n.Username, ClientID: n.ClientID,
+		Tenant: Tenant{Name: n.Name, Host: n.Host, Sandbox: n.Sandbox}, Username: n.Username, ClientID: n.ClientID,
 		Password: obs.Secret(rand.Text()), ClientSecret: obs.Secret(rand.Text() + rand.Text()),
 	}
 	if err := n.check(); err != nil {
@@ -103,7 +109,7 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (CreatedTenant,
 	}
 	secret := sha256.Sum256([]byte(created.ClientSecret.Reveal()))
 	err = pg.InTx(tenant.With(ctx, created.ID), s.pool, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, `INSERT INTO tenant (id, name, host) VALUES ($1, $2, $3)`, created.ID, n.Name, n.Host); err != nil {
+		if _, err := tx.Exec(ctx, `INSERT INTO tenant (id, name, host, sandbox) VALUES ($1, $2, $3, $4)`, created.ID, n.Name, n.Host, n.Sandbox); err != nil {
 			return err
 		}
 		if _, err := profile.ApplyDefaults(ctx, tx); err != nil {
@@ -129,7 +135,7 @@ func (s *Service) CreateTenant(ctx context.Context, n NewTenant) (CreatedTenant,
 
 // ListTenants returns all tenants, sorted by number.
 func (s *Service) ListTenants(ctx context.Context) ([]Tenant, error) {
-	found, err := pg.Collect(tenant.All(ctx), s.pool, pgx.RowToStructByPos[Tenant], `SELECT id, name, coalesce(host, ''), disabled_at FROM tenant ORDER BY id`)
+	found, err := pg.Collect(tenant.All(ctx), s.pool, pgx.RowToStructByPos[Tenant], `SELECT id, name, coalesce(host, ''), sandbox, clock_ahead, disabled_at FROM tenant ORDER BY id`)
 	if err != nil {
 		return nil, fmt.Errorf("list tenants: %w", err)
 	}

@@ -48,13 +48,35 @@ func TestTenantsAreMadeAndSwitched(t *testing.T) {
 
 	var out bytes.Buffer
 	require.NoError(t, (&auth.ListTenantsCommand{}).Operate(t.Context(), b.service, &out))
-	assert.Regexp(t, `1 +\(all others\) +enabled +Default\n2 +two.example +disabled since 2026-03-01T12:00:00Z +Two\n`, out.String())
+	assert.Regexp(t, `1 +\(all others\) +enabled +real time +Default\n2 +two.example +disabled since 2026-03-01T12:00:00Z +real time +Two\n`, out.String())
 
 	require.NoError(t, b.service.EnableTenant(t.Context(), made.ID))
 	_, err = login()
 	require.NoError(t, err)
 	assert.True(t, b.isRevoked(t, tokens.GetAccessToken()), "what ended stays ended")
 	assert.ErrorContains(t, b.service.DisableTenant(t.Context(), 99), "no such tenant")
+}
+
+func TestSandboxesAreListedWithTheirClocks(t *testing.T) {
+	t.Parallel()
+	b := newFixture(t)
+	var out bytes.Buffer
+	create := &auth.CreateTenantCommand{Name: "Tests", Host: "tests.example", Username: "boss", ClientID: "c2", Sandbox: true}
+	require.NoError(t, create.Operate(t.Context(), b.service, &out))
+	assert.Contains(t, out.String(), "\nsandbox: true\n")
+	clocks := authv1.NewTenantClockServiceClient(b.local.Conn("platform", nil))
+	_, err := clocks.AdvanceTenantClock(tenant.With(t.Context(), 2), &authv1.AdvanceTenantClockRequest{Advance: "P2D"})
+	require.NoError(t, err)
+
+	out.Reset()
+	require.NoError(t, (&auth.ListTenantsCommand{}).Operate(t.Context(), b.service, &out))
+	assert.Regexp(t, `(?m)^2 +tests.example +enabled +sandbox at 2026-03-03T12:00:00Z +Tests$`, out.String())
+	out.Reset()
+	list := &auth.ListTenantsCommand{}
+	list.Format = "json"
+	require.NoError(t, list.Operate(t.Context(), b.service, &out))
+	assert.JSONEq(t, `[{"tenant": 1, "name": "Default", "sandbox": false},
+		{"tenant": 2, "name": "Tests", "host": "tests.example", "sandbox": true, "dateTime": "2026-03-03T12:00:00Z"}]`, out.String())
 }
 
 func TestTenantsNeedNamesOfTheirOwn(t *testing.T) {

@@ -1,5 +1,5 @@
 // Package authclient asks auth for the data that services and the edge need to verify tokens: its
-// keys, the exchange of federated tokens, and the revoked tokens. It converts auth's messages for
+// keys, the exchange of federated tokens, and the revoked tokens; and for the clocks of tenants. It converts auth's messages for
 // pkg/authn and pkg/revocation, which know no service.
 package authclient
 
@@ -12,9 +12,12 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/revocation"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
 
@@ -52,6 +55,22 @@ func Exchange(conn grpc.ClientConnInterface) authn.Exchange {
 			return "", fmt.Errorf("asking for a federated token: %w", err)
 		}
 		return response.GetAccessToken(), nil
+	}
+}
+
+// TenantClock returns a function that asks for the clock of the context's tenant. While an auth of the
+// release before still runs during an upgrade, there are no sandboxes, and the answer is unknown.
+func TenantClock(conn grpc.ClientConnInterface) tenantclock.Ask {
+	client := authv1.NewTenantClockServiceClient(conn)
+	return func(ctx context.Context) (tenantclock.State, error) {
+		found, err := client.GetTenantClock(ctx, &authv1.GetTenantClockRequest{})
+		if status.Code(err) == codes.Unimplemented {
+			return tenantclock.State{}, nil
+		}
+		if err != nil {
+			return tenantclock.State{}, fmt.Errorf("ask auth for the clock of the tenant: %w", err)
+		}
+		return tenantclock.State{Known: found.GetKnown(), Sandbox: found.GetSandbox(), Ahead: time.Duration(found.GetAhead()) * time.Microsecond}, nil
 	}
 }
 

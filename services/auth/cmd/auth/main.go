@@ -55,5 +55,5 @@ func (s *settings) start(ctx context.Context, app *boot.App) error {
 	if err := service.UpdateAccessProfiles(ctx); err != nil {
 		return err
 	}
-	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience, Exchange: service.Exchange}, service, service)
+	return program.ServeWith(service, authn.Config{Issuer: s.Issuer, Audience: s.Audience, Exchange: service.Exchange}, service, service, service.Clocks())
 }

@@ -43,7 +43,7 @@ func (h *Handler) CheckUserChanges(ctx context.Context, req *authv1.CheckUserCha
 	if err != nil {
 		return nil, err
 	}
-	last, err := lastAdministrators(ctx, h.pool, ended, h.clock.Now())
+	last, err := lastAdministrators(ctx, h.pool, ended, h.now(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +87,14 @@ func (h *Handler) checkAdministratorsRemain(ctx context.Context, tx pgx.Tx, pers
 		return nil, nil
 	}
 	var any bool
-	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT`+administrators+` AND u.person_id = ANY($3))`, tenant.Of(ctx), h.clock.Now(), persons).Scan(&any)
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT`+administrators+` AND u.person_id = ANY($3))`, tenant.Of(ctx), h.now(ctx), persons).Scan(&any)
 	if err != nil || !any {
 		return nil, err
 	}
 	if err := lockAdministrators.Wait(ctx, tx); err != nil {
 		return nil, err
 	}
-	return lastAdministrators(ctx, tx, persons, h.clock.Now())
+	return lastAdministrators(ctx, tx, persons, h.now(ctx))
 }
 
 // checkAdministratorsRemainAmong refuses users whose new access profiles would leave no administrator.

@@ -1,6 +1,7 @@
 package user
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
@@ -40,7 +42,7 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 	}
 	var ending []int64
 	for _, u := range req.GetUsers() {
-		if slices.ContainsFunc(u.GetPeriods(), func(p *authv1.LockoutPeriod) bool { return p.GetTo() > h.clock.Now().Unix() }) {
+		if slices.ContainsFunc(u.GetPeriods(), func(p *authv1.LockoutPeriod) bool { return p.GetTo() > h.now(ctx).Unix() }) {
 			ending = append(ending, u.GetPersonId())
 		}
 	}
@@ -64,7 +66,8 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 		if err != nil {
 			return err
 		}
-		return h.settleLockouts(ctx, tx, persons)
+		_, err = h.settleLockouts(ctx, tx, persons, h.now(ctx))
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lock users out: %w", err)
@@ -73,33 +76,72 @@ func (h *Handler) LockOutUsers(ctx context.Context, req *authv1.LockOutUsersRequ
 	return &emptypb.Empty{}, nil
 }
 
-// settleLockouts applies the current lockouts to users, revokes the tokens of users that are locked out, and
-// stores the time of the next change.
-func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, persons []int64) error {
+// now returns the time on the clock of the tenant. Lockouts follow it. Tokens follow the real time.
+func (h *Handler) now(ctx context.Context) time.Time { return clock.OfTenant(ctx, h.clock.Now()) }
+
+// switched is a user whose lockout began or ended.
+type switched struct {
+	personID  int64
+	lockedOut bool
+}
+
+// settleLockouts applies the lockouts at a time to users, revokes the tokens of users that are locked out, and
+// stores the time of the next change. It returns the users that it changed, by person.
+func (h *Handler) settleLockouts(ctx context.Context, tx pgx.Tx, persons []int64, at time.Time) ([]switched, error) {
 	tenantID := tenant.Of(ctx)
-	now := h.clock.Now()
 	if _, err := tx.Exec(ctx, `WITH due AS (
 			SELECT person_id, (SELECT min(b.at) FROM unnest(periods) p, LATERAL (VALUES (lower(p)), (upper(p))) b (at) WHERE b.at > $3) AS next_at
 			FROM account_lockout WHERE tenant_id = $1 AND person_id = ANY($2) ORDER BY person_id FOR UPDATE)
 		UPDATE account_lockout l SET next_at = due.next_at FROM due
-		WHERE l.tenant_id = $1 AND l.person_id = due.person_id`, tenantID, persons, now); err != nil {
-		return err
+		WHERE l.tenant_id = $1 AND l.person_id = due.person_id`, tenantID, persons, at); err != nil {
+		return nil, err
 	}
 	var ended []int64
-	var id int64
-	var out bool
-	if err := pg.ForEach(ctx, tx, []any{&id, &out}, func() error {
-		if out {
-			ended = append(ended, id)
+	var all []switched
+	var s switched
+	if err := pg.ForEach(ctx, tx, []any{&s.personID, &s.lockedOut}, func() error {
+		if all = append(all, s); s.lockedOut {
+			ended = append(ended, s.personID)
 		}
 		return nil
 	}, `UPDATE app_user u SET locked_out = NOT u.locked_out, updated_at = now() FROM account_lockout l
 		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND l.tenant_id = $1 AND l.person_id = u.person_id
-		  AND u.locked_out <> (l.periods @> $3::timestamptz) RETURNING u.person_id, u.locked_out`, tenantID, persons, now); err != nil {
-		return err
+		  AND u.locked_out <> (l.periods @> $3::timestamptz) RETURNING u.person_id, u.locked_out`, tenantID, persons, at); err != nil {
+		return nil, err
 	}
-	return revoked.Persons(ctx, tx, ended, now)
+	slices.SortFunc(all, func(a, b switched) int { return cmp.Compare(a.personID, b.personID) })
+	return all, revoked.Persons(ctx, tx, ended, h.clock.Now())
 }
+
+// SettleLockouts begins and ends the lockouts of the tenant that are due from one time up to another, in the
+// order of their due times. It calls each for every changed user.
+func (h *Handler) SettleLockouts(ctx context.Context, tx pgx.Tx, from, to time.Time, each func(at time.Time, personID int64, lockedOut bool)) error {
+	type due struct {
+		At      *time.Time
+		Persons []int64
+	}
+	for {
+		next, err := pg.CollectOne(ctx, tx, pgx.RowToStructByPos[due], `SELECT min(next_at), array_agg(person_id) FROM account_lockout
+			WHERE tenant_id = $1 AND next_at = (SELECT min(next_at) FROM account_lockout WHERE tenant_id = $1 AND next_at <= $2)`, tenant.Of(ctx), to)
+		if err != nil || next.At == nil {
+			return err
+		}
+		at := *next.At
+		if at.Before(from) {
+			at = from // It is overdue: the sweep has not settled it yet.
+		}
+		all, err := h.settleLockouts(ctx, tx, next.Persons, at)
+		if err != nil {
+			return err
+		}
+		for _, s := range all {
+			each(at, s.personID, s.lockedOut)
+		}
+	}
+}
+
+// WakePublisher publishes revocations at once. Call it after a commit.
+func (h *Handler) WakePublisher() { h.revoked.WakePublisher() }
 
 // SweepLockouts applies due lockouts of all tenants, and returns the number of persons that it checked, at most
 // lockoutBatch.
@@ -109,7 +151,10 @@ func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
 		Persons []int64
 	}
 	all, err := pg.Collect(tenant.All(ctx), h.pool, pgx.RowToStructByPos[due], `SELECT tenant_id, array_agg(person_id) FROM (
-			SELECT tenant_id, person_id FROM account_lockout WHERE next_at <= $1 ORDER BY next_at LIMIT $2) due
+			SELECT tenant_id, person_id, next_at FROM account_lockout WHERE next_at <= $1
+			UNION SELECT l.tenant_id, l.person_id, l.next_at FROM tenant t JOIN account_lockout l ON l.tenant_id = t.id
+			WHERE t.sandbox AND l.next_at <= $1 + t.clock_ahead
+			ORDER BY next_at LIMIT $2) due
 		GROUP BY tenant_id`, h.clock.Now(), lockoutBatch)
 	if err != nil {
 		return 0, fmt.Errorf("find lockouts: %w", err)
@@ -118,9 +163,13 @@ func (h *Handler) SweepLockouts(ctx context.Context) (int, error) {
 	var failed error
 	for _, d := range all {
 		n += len(d.Persons)
-		err := pg.InTx(tenant.With(ctx, d.Tenant), h.pool, func(ctx context.Context, tx pgx.Tx) error {
-			return h.settleLockouts(ctx, tx, d.Persons)
-		})
+		ctx, err := h.clocks.In(tenant.With(ctx, d.Tenant))
+		if err == nil {
+			err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
+				_, err := h.settleLockouts(ctx, tx, d.Persons, h.now(ctx))
+				return err
+			})
+		}
 		failed = errors.Join(failed, err)
 	}
 	if n > 0 {

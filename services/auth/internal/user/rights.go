@@ -71,7 +71,7 @@ func (h *Handler) activeProfiles(ctx context.Context, persons []int64) (map[int6
 		WHERE u.tenant_id = $1 AND u.person_id = ANY($2) AND NOT u.locked_out
 		  AND NOT EXISTS (SELECT FROM account_lockout l
 			WHERE l.tenant_id = u.tenant_id AND l.person_id = u.person_id AND l.periods @> $3::timestamptz)`,
-		tenant.Of(ctx), persons, h.clock.Now())
+		tenant.Of(ctx), persons, h.now(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("read the profiles of users: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/loginlimit"
@@ -33,6 +34,8 @@ type Handler struct {
 	pool   *pg.Pool
 	hasher *password.Hasher
 	clock  clock.Clock
+	// clocks has the clocks of sandboxes.
+	clocks *tenantclock.Clocks
 	// revoked stores the revoked tokens of users.
 	revoked *revoked.Store
 	// loginLimit counts wrong passwords.
@@ -46,6 +49,7 @@ type Deps struct {
 	Pool       *pg.Pool
 	Hasher     *password.Hasher
 	Clock      clock.Clock
+	Clocks     *tenantclock.Clocks
 	Revoked    *revoked.Store
 	LoginLimit *loginlimit.Limiter
 	// Permissions are all permissions of the contracts.
@@ -54,7 +58,7 @@ type Deps struct {
 
 // New returns a Handler.
 func New(d Deps) *Handler {
-	return &Handler{pool: d.Pool, hasher: d.Hasher, clock: d.Clock, revoked: d.Revoked, loginLimit: d.LoginLimit, permissions: d.Permissions}
+	return &Handler{pool: d.Pool, hasher: d.Hasher, clock: d.Clock, clocks: d.Clocks, revoked: d.Revoked, loginLimit: d.LoginLimit, permissions: d.Permissions}
 }
 
 // PutUsers creates or replaces all of the users or none. Callers cannot assign an access profile that permits

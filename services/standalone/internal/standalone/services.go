@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/serve"
+	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 	"github.com/rotaloom/rotaloom/services/auth"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/inventory"
 	"github.com/rotaloom/rotaloom/services/standalone/internal/natsd"
@@ -69,6 +70,7 @@ func (h *process) startService(ctx context.Context, s inventory.Service, credent
 		if err := h.trust(ctx, issuer, credentials); err != nil {
 			return err
 		}
+		e.Clocks = issuer.Clocks()
 	}
 	local, err := h.openService(s.Name, e, service)
 	if err != nil {
@@ -121,6 +123,9 @@ func (h *process) startBackends(ctx context.Context, folder *state.Folder) (err 
 func (h *process) backends(ctx context.Context, s inventory.Service) (serve.Backends, error) {
 	name := s.Name
 	e := serve.Backends{Clock: h.app.Clock, Log: h.app.Log.With("service", name), Registry: obs.ForService(h.app.Registry, name)}
+	if auth := h.running["auth"]; auth != nil {
+		e.Clocks = tenantclock.New(authclient.TenantClock(auth.Conn(name, nil)))
+	}
 	sets, err := s.Migrations()
 	if err != nil {
 		return e, err
@@ -144,7 +149,7 @@ func (h *process) openService(name string, e serve.Backends, s serve.Service) (*
 	if err != nil {
 		return nil, err
 	}
-	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, denials, e.Guard, e.Clock, e.Log, e.Registry)
+	chain, err := serve.Chain(rpc.Config{}, h.tokens, h.keys, h.revocations, denials, e.Guard, e.Clock, e.Clocks, e.Log, e.Registry)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,2 @@
+-- +goose Up
+ALTER TABLE tenant VALIDATE CONSTRAINT tenant_clock;
