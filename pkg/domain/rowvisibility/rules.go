@@ -46,10 +46,14 @@ type key struct {
 	scope          string
 	// dated adds the persons who are visible on some days only.
 	dated bool
+	// ahead is the clock of the tenant: memberships and delegations begin and end by its days.
+	ahead time.Duration
 }
 
 // String returns the key as text.
-func (k key) String() string { return fmt.Sprintf("%d/%d/%s/%t", k.tenant, k.person, k.scope, k.dated) }
+func (k key) String() string {
+	return fmt.Sprintf("%d/%d/%s/%t/%d", k.tenant, k.person, k.scope, k.dated, k.ahead)
+}
 
 // New returns Rules that ask sources, and cache their results for a few seconds.
 func New(clk clock.Clock, sources ...Source) *Rules {
@@ -78,7 +82,7 @@ func (r *Rules) visible(ctx context.Context) (Set, error) {
 		return Persons(p.PersonID), nil
 	}
 	_, dated := isDated(ctx)
-	found, err := r.visibilities.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows, dated: dated},
+	found, err := r.visibilities.Get(ctx, key{tenant: p.Tenant, person: p.PersonID, scope: p.Rows, dated: dated, ahead: clock.Ahead(ctx)},
 		func(ctx context.Context) (callerVisibility, error) { return r.loadVisibility(ctx, p, dated) })
 	if err != nil {
 		return Set{}, fmt.Errorf("determine the persons that the caller may see: %w", err)

@@ -35,7 +35,7 @@ func New(pool *pg.Pool, running *Running, rules *rowvisibility.Rules) *Handler {
 // ListCurrentUserDelegations returns the delegations from and to the caller that have not
 // ended. The list is empty for a user without a person.
 func (h *Handler) ListCurrentUserDelegations(ctx context.Context, _ *commonsv1.ListCurrentUserDelegationsRequest) (*commonsv1.DelegationList, error) {
-	today := h.running.today()
+	today := h.running.today(ctx)
 	found, err := involving(ctx, h.pool, callerPrincipal(ctx).PersonID, today)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (h *Handler) ListRunningDelegations(ctx context.Context, req *commonsv1.Lis
 // CreateDelegation delegates the caller's access. A caller who sees all persons can also name
 // another delegator.
 func (h *Handler) CreateDelegation(ctx context.Context, req *commonsv1.Delegation) (*commonsv1.Delegation, error) {
-	today := h.running.today()
+	today := h.running.today(ctx)
 	d, err := parse(req, today)
 	if err != nil {
 		return nil, err

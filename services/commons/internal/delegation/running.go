@@ -33,7 +33,9 @@ func NewRunning(pool *pg.Pool, users authv1.UserServiceClient, clk clock.Clock, 
 	return &Running{pool: pool, users: users, clock: clk, zone: zone}
 }
 
-func (r *Running) today() civil.Date { return civil.FromTime(r.clock.Now().In(r.zone)) }
+func (r *Running) today(ctx context.Context) civil.Date {
+	return civil.FromTime(clock.OfTenant(ctx, r.clock.Now()).In(r.zone))
+}
 
 // Running returns the active delegations to a principal.
 func (r *Running) Running(ctx context.Context, p *authn.Principal) ([]rowvisibility.Delegation, error) {
@@ -41,7 +43,7 @@ func (r *Running) Running(ctx context.Context, p *authn.Principal) ([]rowvisibil
 }
 
 func (r *Running) to(ctx context.Context, personID int64) ([]rowvisibility.Delegation, error) {
-	found, err := running(ctx, r.pool, personID, r.today())
+	found, err := running(ctx, r.pool, personID, r.today(ctx))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -36,7 +36,9 @@ func New(pool *pg.Pool, clk clock.Clock, locations Locations) *Handler {
 }
 
 // today returns the default day of requests without a date, in UTC.
-func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
+func (h *Handler) today(ctx context.Context) civil.Date {
+	return civil.FromTime(clock.OfTenant(ctx, h.clock.Now()))
+}
 
 // FindJob returns the job that has a name on a date, or 404.
 func (h *Handler) FindJob(ctx context.Context, req *commonsv1.FindJobRequest) (*commonsv1.Job, error) {
@@ -120,7 +122,7 @@ func (h *Handler) UpdateJob(ctx context.Context, req *commonsv1.UpdateJobRequest
 
 // GetJob returns a job on a date.
 func (h *Handler) GetJob(ctx context.Context, req *commonsv1.GetJobRequest) (*commonsv1.Job, error) {
-	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	day, err := structure.DayOr("date", req.GetDate(), h.today(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func during(ctx context.Context, db pg.Querier, ids []int64, days civil.Range, s
 
 // GetJobByExternalId returns the job that has an external id on a date, or 404.
 func (h *Handler) GetJobByExternalId(ctx context.Context, req *commonsv1.GetJobByExternalIdRequest) (*commonv1.Ref, error) {
-	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	day, err := structure.DayOr("date", req.GetDate(), h.today(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (h *Handler) ResolveJobCodes(ctx context.Context, req *commonsv1.ResolveJob
 	if len(req.GetCodes()) > maxCodes {
 		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("At most %d codes can be asked for at once.", maxCodes))
 	}
-	day := h.today()
+	day := h.today(ctx)
 	if req.Day != nil {
 		day = civil.Date(req.GetDay())
 	}

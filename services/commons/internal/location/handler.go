@@ -35,7 +35,9 @@ type Handler struct {
 func New(pool *pg.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
 
 // today returns the default day of requests without a date, in UTC.
-func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
+func (h *Handler) today(ctx context.Context) civil.Date {
+	return civil.FromTime(clock.OfTenant(ctx, h.clock.Now()))
+}
 
 // FindLocation returns the location that has a path on a date, or 404.
 func (h *Handler) FindLocation(ctx context.Context, req *commonsv1.FindLocationRequest) (*commonsv1.Location, error) {
@@ -66,7 +68,7 @@ func (h *Handler) GetLocation(ctx context.Context, req *commonsv1.GetLocationReq
 			return nil, err
 		}
 	}
-	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	day, err := structure.DayOr("date", req.GetDate(), h.today(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ func (h *Handler) MultiDeleteLocations(ctx context.Context, req *commonsv1.Multi
 	}
 	names := day
 	if req.GetWhere().GetForDate() == "" {
-		names = h.today()
+		names = h.today(ctx)
 	}
 	return &emptypb.Empty{}, pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {
 		if err := lock(ctx, tx); err != nil {

@@ -35,7 +35,9 @@ type Handler struct {
 func New(pool *pg.Pool, clk clock.Clock) *Handler { return &Handler{pool: pool, clock: clk} }
 
 // today returns the default day of requests without a date, in UTC.
-func (h *Handler) today() civil.Date { return civil.FromTime(h.clock.Now()) }
+func (h *Handler) today(ctx context.Context) civil.Date {
+	return civil.FromTime(clock.OfTenant(ctx, h.clock.Now()))
+}
 
 // types returns the kinds of sets, by id.
 func types() []string {
@@ -58,7 +60,7 @@ func (h *Handler) CreateLocationSet(ctx context.Context, req *commonsv1.CreateLo
 	if given.TypeId == nil {
 		return nil, structure.Missing("typeId")
 	}
-	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	day, err := structure.DayOr("date", req.GetDate(), h.today(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +183,7 @@ func (h *Handler) UpsertLocationSets(ctx context.Context, req *commonsv1.Locatio
 }
 
 func (h *Handler) upsert(ctx context.Context, tx pgx.Tx, c *commonsv1.LocationSetChange) (*commonsv1.LocationSet, error) {
-	day, err := structure.DayOr("effectiveOnDate", c.GetEffectiveOnDate(), h.today())
+	day, err := structure.DayOr("effectiveOnDate", c.GetEffectiveOnDate(), h.today(ctx))
 	if err != nil {
 		return nil, err
 	}

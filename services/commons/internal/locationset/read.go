@@ -34,7 +34,7 @@ func (h *Handler) ListLocationSets(ctx context.Context, req *commonsv1.ListLocat
 	if err != nil {
 		return nil, err
 	}
-	if q.day, err = structure.DayOr("date", req.GetDate(), h.today()); err != nil {
+	if q.day, err = structure.DayOr("date", req.GetDate(), h.today(ctx)); err != nil {
 		return nil, err
 	}
 	list, _, err := h.response(ctx, q, page{count: maxSets})
@@ -46,7 +46,7 @@ func (h *Handler) GetLocationSet(ctx context.Context, req *commonsv1.GetLocation
 	if err := checkContext(req.GetContext()); err != nil {
 		return nil, err
 	}
-	day, err := structure.DayOr("date", req.GetDate(), h.today())
+	day, err := structure.DayOr("date", req.GetDate(), h.today(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ type pageQuery struct {
 
 // ApplyReadPersons returns a page of the persons whom the caller may see, ordered by id.
 func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyReadPersonsRequest) (*commonsv1.PersonPage, error) {
-	q, err := h.pageQuery(req)
+	q, err := h.pageQuery(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -82,9 +82,9 @@ func (h *Handler) ApplyReadPersons(ctx context.Context, req *commonsv1.ApplyRead
 	}, nil
 }
 
-func (h *Handler) pageQuery(req *commonsv1.ApplyReadPersonsRequest) (pageQuery, error) {
+func (h *Handler) pageQuery(ctx context.Context, req *commonsv1.ApplyReadPersonsRequest) (pageQuery, error) {
 	where := req.GetWhere()
-	q := pageQuery{day: h.reader.Today(), limit: int64(pageLimit.Max()), idsOnly: where.GetReturnPersonIdOnly()}
+	q := pageQuery{day: h.reader.Today(ctx), limit: int64(pageLimit.Max()), idsOnly: where.GetReturnPersonIdOnly()}
 	var err error
 	if q.employment, err = pageStatus("employmentStatus", where.GetEmploymentStatus(), CodeEmploymentStatus); err != nil {
 		return q, err

@@ -79,7 +79,7 @@ func (h *Handler) cachedPerson(ctx context.Context, id int64) (person *commonsv1
 	if err != nil {
 		return nil, 0, fmt.Errorf("read person: %w", err)
 	}
-	key := cacheKey{tenant: tenantID, person: id, day: h.reader.Today()}
+	key := cacheKey{tenant: tenantID, person: id, day: h.reader.Today(ctx)}
 	if before, ok := h.cache.Get(key); ok && before.stamp == now {
 		out := &commonsv1.Person{}
 		out.ProtoReflect().SetUnknown(before.wire)

@@ -40,9 +40,9 @@ func (h *Handler) GetCurrentUserInfo(ctx context.Context, req *commonsv1.GetCurr
 		if err != nil {
 			return nil, err
 		}
-		zone = clocks.ZoneAt(h.clock.Now()).Name()
+		zone = clocks.ZoneAt(h.reader.Now(ctx)).Name()
 	}
-	out.TimeZone = h.timeZone(zone)
+	out.TimeZone = h.timeZone(ctx, zone)
 	return out, nil
 }
 
@@ -57,13 +57,13 @@ func (h *Handler) FindZone(ctx context.Context, person store.Key) (string, error
 	if p == nil {
 		return "", person.NotFound()
 	}
-	return p.ZoneOn(h.reader.Today()), nil
+	return p.ZoneOn(h.reader.Today(ctx)), nil
 }
 
-func (h *Handler) timeZone(name string) *commonsv1.CurrentUserTimeZone {
+func (h *Handler) timeZone(ctx context.Context, name string) *commonsv1.CurrentUserTimeZone {
 	out := &commonsv1.CurrentUserTimeZone{TimeZoneId: name, DisplayName: name, DateFormat: dateFormat}
 	if location, err := tzdb.Load(name); err == nil {
-		now := h.clock.Now().In(location)
+		now := h.reader.Now(ctx).In(location)
 		_, seconds := now.Zone()
 		out.ShortName, out.GmtOffset = now.Format("MST"), proto.Int32(int32(seconds/60))
 	}

@@ -35,7 +35,7 @@ func (h *Handler) MultiDeletePersons(ctx context.Context, req *commonsv1.PersonL
 	keys := make([]store.Key, len(req.GetPersons()))
 	wrong := make([]error, len(keys))
 	for i, in := range req.GetPersons() {
-		keys[i], wrong[i] = reader.ParseIdentity(in.GetPersonIdentity(), h.reader.Today())
+		keys[i], wrong[i] = reader.ParseIdentity(in.GetPersonIdentity(), h.reader.Today(ctx))
 	}
 	failed, err := h.writer.Delete(ctx, keys)
 	if err != nil {

@@ -55,7 +55,6 @@ type Handler struct {
 	writer     *writer.Writer
 	extensions extension.Extensions
 	zones      *civil.Zones
-	clock      clock.Clock
 	// defaultZone is the IANA name for persons without a time zone.
 	defaultZone string
 	// cache holds persons in the form of responses.
@@ -74,7 +73,7 @@ func New(cfg Config, deps Deps) (*Handler, error) {
 	}
 	reader := reader.New(deps.Pool, deps.Rows, deps.Hyperfinds, deps.Clock)
 	return &Handler{
-		pool: deps.Pool, reader: reader, zones: zones, clock: deps.Clock, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader, DefaultCurrency: code.String()},
+		pool: deps.Pool, reader: reader, zones: zones, defaultZone: cfg.DefaultTimeZone, cache: cache.New[cacheKey](deps.Clock, cache.Config[cached]{Entries: maxCached}), extensions: extension.Extensions{Reader: reader, DefaultCurrency: code.String()},
 		writer: writer.New(writer.Deps{
 			Pool: deps.Pool, Users: deps.Users, Groups: deps.Groups, Log: deps.Log,
 			Rules: rules.New(zones, cfg.DefaultTimeZone), Zones: zones,

@@ -24,7 +24,7 @@ func (h *Handler) IdentifyPersons(ctx context.Context, req *commonsv1.IdentifyPe
 }
 
 func (h *Handler) identify(ctx context.Context, identities []*commonsv1.PersonIdentity) (*commonsv1.IdentifyPersonsResponse, error) {
-	today := h.reader.Today()
+	today := h.reader.Today(ctx)
 	keys, wrong := make([]store.Key, len(identities)), make([]error, len(identities))
 	for i, id := range identities {
 		keys[i], wrong[i] = reader.ParseIdentity(id, today)

@@ -53,7 +53,7 @@ func (h *Handler) refuseOther(ctx context.Context, asked *commonsv1.PersonIdenti
 	keys := make([]store.Key, len(parts))
 	for i, part := range parts {
 		var err error
-		if keys[i], err = reader.ParseIdentity(part, h.reader.Today()); err != nil {
+		if keys[i], err = reader.ParseIdentity(part, h.reader.Today(ctx)); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func (h *Handler) writeOne(ctx context.Context, in *commonsv1.Person, m writer.M
 	if items[0].Err != nil {
 		return nil, items[0].Err
 	}
-	return items[0].Response(in, h.reader.Today()), rpc.SetVersion(ctx, items[0].State().GetVersion())
+	return items[0].Response(in, h.reader.Today(ctx)), rpc.SetVersion(ctx, items[0].State().GetVersion())
 }
 
 // MultiCreatePersons creates persons. Each item succeeds or fails separately.
@@ -112,7 +112,7 @@ func (h *Handler) writeMany(ctx context.Context, req *commonsv1.PersonList, m wr
 			// The response repeats failed items, but must not contain a password.
 			out.Fail(rules.WithoutPassword(in), fault.FromError(items[i].Err))
 		} else {
-			out.Succeed(nil, items[i].Response(in, h.reader.Today()))
+			out.Succeed(nil, items[i].Response(in, h.reader.Today(ctx)))
 		}
 	}
 	return personList(ctx, out)

@@ -22,7 +22,7 @@ func (h *Handler) MultiReadPersons(ctx context.Context, req *commonsv1.MultiRead
 			out.Fail(k.Identity(), k.NotFound())
 			return
 		}
-		out.Succeed(nil, p.Render(p.ID, h.reader.Today()))
+		out.Succeed(nil, p.Render(p.ID, h.reader.Today(ctx)))
 	})
 	if err != nil {
 		return nil, err

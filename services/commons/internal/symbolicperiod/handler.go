@@ -267,20 +267,22 @@ func (h *Handler) today(ctx context.Context, where *commonsv1.SymbolicPeriodWher
 			return 0, fault.Invalid(CodeSubject, fmt.Sprintf("There is no location with the id %d.", where.GetLocationId()))
 		}
 	}
-	return h.in(h.zone), nil
+	return h.in(ctx, h.zone), nil
 }
 
-func (h *Handler) in(zone *time.Location) civil.Date { return civil.FromTime(h.clock.Now().In(zone)) }
+func (h *Handler) in(ctx context.Context, zone *time.Location) civil.Date {
+	return civil.FromTime(clock.OfTenant(ctx, h.clock.Now()).In(zone))
+}
 
 // callersToday returns the present day of the caller, in the caller's time zone, or in the
 // tenant's for a user without a person.
 func (h *Handler) callersToday(ctx context.Context) (civil.Date, error) {
 	caller, ok := authn.From(ctx)
 	if !ok || caller.PersonID == 0 {
-		return h.in(h.zone), nil
+		return h.in(ctx, h.zone), nil
 	}
 	_, zone, err := h.person(ctx, caller.PersonID, "")
-	return h.in(zone), err
+	return h.in(ctx, zone), err
 }
 
 // personsToday returns the present day of a person whom the caller may see.
@@ -300,7 +302,7 @@ func (h *Handler) personsToday(ctx context.Context, where *commonsv1.SymbolicPer
 	if id == 0 {
 		return 0, fault.Invalid(CodeSubject, "There is no such person.")
 	}
-	return h.in(zone), nil
+	return h.in(ctx, zone), nil
 }
 
 // person returns the id and the time zone of a person, by id or, if the id is 0, by number.

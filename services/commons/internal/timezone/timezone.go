@@ -57,7 +57,7 @@ func (h *Handler) ListTimeZones(ctx context.Context, req *commonsv1.ListTimeZone
 	}
 	out := &commonsv1.TimeZoneList{TimeZones: make([]*commonsv1.TimeZone, len(names))}
 	for i, name := range names {
-		if out.TimeZones[i], err = h.newTimeZone(name); err != nil {
+		if out.TimeZones[i], err = h.newTimeZone(ctx, name); err != nil {
 			return nil, err
 		}
 	}
@@ -96,20 +96,20 @@ func findZone(name string) []string {
 }
 
 // GetTimeZone returns one time zone, or 404.
-func (h *Handler) GetTimeZone(_ context.Context, req *commonsv1.GetTimeZoneRequest) (*commonsv1.TimeZone, error) {
+func (h *Handler) GetTimeZone(ctx context.Context, req *commonsv1.GetTimeZoneRequest) (*commonsv1.TimeZone, error) {
 	name, known := tzdb.FindNumber(req.GetId())
 	if !known {
 		return nil, fault.NotFound(CodeUnknown, fmt.Sprintf("No time zone has the id %d. GET /v1/commons/setup/timezones lists all.", req.GetId()))
 	}
-	return h.newTimeZone(name)
+	return h.newTimeZone(ctx, name)
 }
 
-func (h *Handler) newTimeZone(name string) (*commonsv1.TimeZone, error) {
+func (h *Handler) newTimeZone(ctx context.Context, name string) (*commonsv1.TimeZone, error) {
 	location, err := tzdb.Load(name)
 	if err != nil {
 		return nil, err
 	}
-	now := h.clock.Now().In(location)
+	now := clock.OfTenant(ctx, h.clock.Now()).In(location)
 	offset := standardOffset(now) / int(time.Minute/time.Second)
 	sign, size := '+', offset
 	if offset < 0 {

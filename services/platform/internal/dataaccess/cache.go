@@ -2,6 +2,7 @@ package dataaccess
 
 import (
 	"math"
+	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/cache"
 	"github.com/rotaloom/rotaloom/pkg/clock"
@@ -9,9 +10,10 @@ import (
 )
 
 // cacheKey identifies a cached result of a caller. It includes the caller's permissions and visible employees,
-// so that the same user does not get an earlier result after losing rights.
+// so that the same user does not get an earlier result after losing rights, and the clock of the tenant.
 type cacheKey struct {
 	tenant             int64
+	ahead              time.Duration
 	subject            string
 	rights, visibility [32]byte
 	tag, further       string

@@ -278,7 +278,7 @@ func computeDigest(m proto.Message) ([32]byte, error) {
 // newCacheKey returns the cache key of a caller's tag. visible are the employees that the caller sees.
 func newCacheKey(ctx context.Context, visible rowvisibility.Set, tag, further string) (cacheKey, error) {
 	tenantID := tenant.Of(ctx)
-	key := cacheKey{tenant: tenantID, visibility: visible.Digest(), tag: tag, further: further}
+	key := cacheKey{tenant: tenantID, ahead: clock.Ahead(ctx), visibility: visible.Digest(), tag: tag, further: further}
 	if caller, ok := authn.From(ctx); ok {
 		key.subject = caller.Subject
 		permissions := slices.Sorted(slices.Values(caller.Permissions))

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -37,7 +38,7 @@ func Append(ctx context.Context, tx pgx.Tx, now time.Time, list []*Delivery) err
 	if err := checkPending(ctx, tx, len(list)); err != nil {
 		return err
 	}
-	if err := suppress(ctx, tx, now, list); err != nil {
+	if err := suppress(ctx, tx, clock.OfTenant(ctx, now), list); err != nil {
 		return err
 	}
 	if err := boundWebhooks(ctx, tx, list); err != nil {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
@@ -77,7 +78,7 @@ func (h *Handler) notify(ctx context.Context, list []*platformv1.GenericNotifica
 		m := &message{
 			remainingBytes: &left,
 			notification:   n, values: values, now: now, giveUpAt: h.deps.Sender.GiveUpAt(),
-			until: suppressUntil(n, now, h.deps.Zone), preferences: acceptlanguage.From(ctx),
+			until: suppressUntil(n, clock.OfTenant(ctx, now), h.deps.Zone), preferences: acceptlanguage.From(ctx),
 		}
 		if err := m.write(resolved, hooks); err != nil {
 			return nil, err

@@ -51,8 +51,8 @@ func New(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Handler {
 }
 
 // checkExpired refuses to delete a target threshold that has not expired on the tenant's day.
-func (h *Handler) checkExpired(_ context.Context, _ pgx.Tx, t *platformv1.TargetThreshold) error {
-	today := civil.FromTime(h.clock.Now().In(h.zone))
+func (h *Handler) checkExpired(ctx context.Context, _ pgx.Tx, t *platformv1.TargetThreshold) error {
+	today := civil.FromTime(clock.OfTenant(ctx, h.clock.Now()).In(h.zone))
 	if t.GetExpirationDate() >= today.String() {
 		return fault.Invalid(CodeNotExpired, fmt.Sprintf("The target threshold %d holds up to %s, and today is %s. It may be deleted behind that day.", t.GetId(), t.GetExpirationDate(), today))
 	}

@@ -85,7 +85,7 @@ func (h *Handler) showOne(ctx context.Context, r *record.Record[*application]) (
 
 // CreateApplication stores the application of a candidate for an opportunity.
 func (h *Handler) CreateApplication(ctx context.Context, a *application) (*application, error) {
-	if err := prepare(a, record.Caller(ctx), h.clock.Now()); err != nil {
+	if err := prepare(a, record.Caller(ctx), clock.OfTenant(ctx, h.clock.Now())); err != nil {
 		return nil, err
 	}
 	if err := CheckPersons(ctx, h.persons, "hire_details", a.GetHireDetails()); err != nil {

@@ -213,7 +213,7 @@ func (h *Handler) finish(ctx context.Context, tx pgx.Tx, s *started, personID in
 	if d := s.request.GetHireDetails(); d.FullTimeEquivalent != nil {
 		equivalent = d.GetFullTimeEquivalent()
 	}
-	if err := opportunity.Hired(ctx, tx, o, equivalent, h.clock.Now()); err != nil {
+	if err := opportunity.Hired(ctx, tx, o, equivalent, clock.OfTenant(ctx, h.clock.Now())); err != nil {
 		return err
 	}
 	return candidate.BecomeInternal(ctx, tx, c, personID)

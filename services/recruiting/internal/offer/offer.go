@@ -140,7 +140,7 @@ func (h *Handler) act(ctx context.Context, id string, a *action) (o *record.Reco
 		if o, err = offers.Lock(ctx, tx, id, limitVisible(ctx)); err != nil {
 			return err
 		}
-		if err := apply(o.Body, a, h.clock.Now()); err != nil {
+		if err := apply(o.Body, a, clock.OfTenant(ctx, h.clock.Now())); err != nil {
 			return err
 		}
 		if o, err = offers.Update(ctx, tx, o.ID, o.Body, record.Columns{"is_open": isOpen(o.Body.GetStatus())}); err != nil {

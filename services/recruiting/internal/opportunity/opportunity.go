@@ -117,7 +117,7 @@ func (h *Handler) checkJob(ctx context.Context, job *recruitingv1.OpportunityJob
 // PublishOpportunity publishes a draft on its job boards.
 func (h *Handler) PublishOpportunity(ctx context.Context, req *recruitingv1.ChangeOpportunityRequest) (*opportunity, error) {
 	return h.change(ctx, req, func(ctx context.Context, tx pgx.Tx, o *opportunity) error {
-		if err := publish(o, h.clock.Now()); err != nil {
+		if err := publish(o, clock.OfTenant(ctx, h.clock.Now())); err != nil {
 			return err
 		}
 		return setBoards(ctx, tx, o)
@@ -126,12 +126,16 @@ func (h *Handler) PublishOpportunity(ctx context.Context, req *recruitingv1.Chan
 
 // CloseOpportunity closes a published opportunity.
 func (h *Handler) CloseOpportunity(ctx context.Context, req *recruitingv1.ChangeOpportunityRequest) (*opportunity, error) {
-	return h.change(ctx, req, func(_ context.Context, _ pgx.Tx, o *opportunity) error { return closeOpening(o, h.clock.Now()) })
+	return h.change(ctx, req, func(ctx context.Context, _ pgx.Tx, o *opportunity) error {
+		return closeOpening(o, clock.OfTenant(ctx, h.clock.Now()))
+	})
 }
 
 // RefreshOpportunity sets the published date of a published opportunity to the present.
 func (h *Handler) RefreshOpportunity(ctx context.Context, req *recruitingv1.ChangeOpportunityRequest) (*opportunity, error) {
-	return h.change(ctx, req, func(_ context.Context, _ pgx.Tx, o *opportunity) error { return refresh(o, h.clock.Now()) })
+	return h.change(ctx, req, func(ctx context.Context, _ pgx.Tx, o *opportunity) error {
+		return refresh(o, clock.OfTenant(ctx, h.clock.Now()))
+	})
 }
 
 // change locks an opportunity, changes it and stores it.

@@ -72,7 +72,7 @@ func (h *Handler) EvaluateRules(ctx context.Context, req *schedulingv1.EvaluateR
 		return nil, err
 	}
 	var worked *actual
-	now := h.Clock.Now()
+	now := clock.OfTenant(ctx, h.Clock.Now())
 	if need := neededShifts(p, days, employees, now); need != nil {
 		if !covers(req.GetWorked(), need) {
 			return &schedulingv1.EvaluateRulesResponse{Needed: need}, nil

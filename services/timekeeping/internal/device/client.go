@@ -108,7 +108,7 @@ func (c *Client) report(ctx context.Context, d *udmv1.Device, now time.Time, ver
 
 // ReportDeviceState stores the software version and the clock of the calling device.
 func (c *Client) ReportDeviceState(ctx context.Context, req *udmv1.ReportDeviceStateRequest) (*udmv1.DeviceState, error) {
-	now := c.Clock.Now()
+	now := clock.OfTenant(ctx, c.Clock.Now())
 	d, err := c.caller(ctx, req.GetId())
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ const maxEmployees = 1000
 
 // ListDeviceEmployees returns a page of the employees in the group of the calling device.
 func (c *Client) ListDeviceEmployees(ctx context.Context, req *udmv1.ListDeviceEmployeesRequest) (*udmv1.DeviceEmployeePage, error) {
-	now := c.Clock.Now()
+	now := clock.OfTenant(ctx, c.Clock.Now())
 	d, err := c.caller(ctx, req.GetId())
 	if err != nil {
 		return nil, err

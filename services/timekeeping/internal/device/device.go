@@ -101,7 +101,7 @@ func (h *Devices) fill(ctx context.Context, db pg.Querier, list ...*udmv1.Device
 		if r.ClientID != nil {
 			d.ClientId = *r.ClientID
 		}
-		state := r.show(d.GetActive(), h.clock.Now())
+		state := r.show(d.GetActive(), clock.OfTenant(ctx, h.clock.Now()))
 		d.State, d.LastSeen, d.SoftwareVersion, d.ClockOffset = state.GetState(), state.GetLastSeen(), state.GetSoftwareVersion(), state.ClockOffset
 	}
 	return nil

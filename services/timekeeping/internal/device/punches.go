@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -30,7 +31,7 @@ var errSentTwice = fault.Conflict(fault.CodeConflict, "The device sends the same
 // ImportDevicePunches stores punches of the calling device, independently of each other. A punch
 // that the device sent before is a success that changes nothing.
 func (c *Client) ImportDevicePunches(ctx context.Context, req *udmv1.ImportDevicePunchesRequest) (*udmv1.DevicePunchList, error) {
-	now := c.Clock.Now()
+	now := clock.OfTenant(ctx, c.Clock.Now())
 	d, err := c.caller(ctx, req.GetId())
 	if err != nil {
 		return nil, err

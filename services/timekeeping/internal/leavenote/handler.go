@@ -14,6 +14,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
@@ -76,7 +77,7 @@ func (h *Handler) CreateLeaveNote(ctx context.Context, req *timekeepingv1.LeaveN
 	if err != nil {
 		return nil, err
 	}
-	n := &note{caseID: c.ID, day: civil.FromTime(h.now())}
+	n := &note{caseID: c.ID, day: civil.FromTime(clock.OfTenant(ctx, h.now()))}
 	if err := n.set(ctx, req); err != nil {
 		return nil, err
 	}

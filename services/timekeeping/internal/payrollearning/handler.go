@@ -112,7 +112,7 @@ func (h *Handler) prepare(ctx context.Context, given []*timekeepingv1.PayrollEar
 			o.errs[i] = p.Refused
 			continue
 		}
-		today, err := h.today(p)
+		today, err := h.today(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -125,12 +125,12 @@ func (h *Handler) prepare(ctx context.Context, given []*timekeepingv1.PayrollEar
 }
 
 // today returns the current date at the employee's place of work.
-func (h *Handler) today(p person.Person) (civil.Date, error) {
+func (h *Handler) today(ctx context.Context, p person.Person) (civil.Date, error) {
 	clocks, err := p.Clocks(&h.zones)
 	if err != nil {
 		return 0, fmt.Errorf("time zone of the employee %d: %w", p.ID, err)
 	}
-	return clocks.At(h.clock.Now()).Date, nil
+	return clocks.At(clock.OfTenant(ctx, h.clock.Now())).Date, nil
 }
 
 func newUsedError(id uuid.UUID) error {

@@ -48,7 +48,7 @@ func TestTodayOfAnEmployee(t *testing.T) {
 	for zone, want := range map[string]string{"UTC": "2026-11-23", "America/New_York": "2026-11-22", "Pacific/Auckland": "2026-11-23", "Pacific/Honolulu": "2026-11-22"} {
 		t.Run(zone, func(t *testing.T) {
 			t.Parallel()
-			got, err := h.today(person.Person{ID: 7, TimeZone: zone})
+			got, err := h.today(t.Context(), person.Person{ID: 7, TimeZone: zone})
 			require.NoError(t, err)
 			assert.Equal(t, want, got.String())
 		})

@@ -145,7 +145,7 @@ var errOnlyValidated = errors.New("only validated")
 
 // update applies the changes of a timecard in one transaction.
 func (h *Timecards) update(ctx context.Context, who person.Person, do *timekeepingv1.TimecardChanges, check func([]civil.Range) error) error {
-	plan := &plan{pool: h.pool, zones: &h.zones, who: who, days: signoff.ChangedDays{}, now: h.timecards.Now(), room: h.room, jobs: h.jobs}
+	plan := &plan{pool: h.pool, zones: &h.zones, who: who, days: signoff.ChangedDays{}, now: h.timecards.Now(ctx), room: h.room, jobs: h.jobs}
 	if err := plan.read(ctx, do); err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func TestChangesOfWhatMovedMeanwhile(t *testing.T) {
 
 	who := person.Person{ID: 7, Number: "T-7", TimeZone: "Europe/Berlin"}
 	permitted := func([]civil.Range) error { return nil }
-	late := &plan{pool: handler.pool, zones: &handler.zones, who: who, days: signoff.ChangedDays{}, now: timecards.Reader.Now(), jobs: handler.jobs}
+	late := &plan{pool: handler.pool, zones: &handler.zones, who: who, days: signoff.ChangedDays{}, now: timecards.Reader.Now(t.Context()), jobs: handler.jobs}
 	require.NoError(t, late.read(ctx, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{Removed: []*timekeepingv1.Punch{{Id: &id}}}}))
 	require.NoError(t, handler.update(ctx, who, &timekeepingv1.TimecardChanges{Punches: &timekeepingv1.PunchChanges{
 		Updated: []*timekeepingv1.Punch{{Id: &id, PunchDtm: "2026-03-02T12:00:00"}},

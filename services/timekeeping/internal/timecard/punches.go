@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -65,7 +66,7 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 	parsed := make([]*punch.Entry, len(req.GetPunches()))
 	for i, p := range req.GetPunches() {
 		out.Punches[i] = &timekeepingv1.ImportedPunch{PunchForRest: p}
-		parsed[i], err = h.entry(p, found, setup)
+		parsed[i], err = h.entry(ctx, p, found, setup)
 		if err == nil && !visible.HasOn(parsed[i].Employee.ID, parsed[i].Day()) {
 			authn.NoteNotVisible(ctx)
 			parsed[i] = nil
@@ -123,12 +124,12 @@ func (h *Punches) findEmployees(ctx context.Context, list []*timekeepingv1.Punch
 }
 
 // entry converts a punch of a found employee to an entry.
-func (h *Punches) entry(p *timekeepingv1.Punch, found map[person.Key]person.Person, setup *paysetup.Setup) (*punch.Entry, error) {
+func (h *Punches) entry(ctx context.Context, p *timekeepingv1.Punch, found map[person.Key]person.Person, setup *paysetup.Setup) (*punch.Entry, error) {
 	who, err := requested.In(found, p.GetEmployee())
 	if err != nil {
 		return nil, err
 	}
-	return newEntry(&h.zones, p, who, setup, h.now())
+	return newEntry(&h.zones, p, who, setup, clock.OfTenant(ctx, h.now()))
 }
 
 // newEntry converts a punch to an entry. It returns an error if the punch is impossible, or refers

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
@@ -17,7 +18,7 @@ import (
 // the accrual codes that deduct them, at the end of a day (by default, today). A subtype without a
 // pay code has all pay codes that the employee may use.
 func (h *requests) accruals(ctx context.Context, employee *employee, id *int64, name, date string) (*timekeepingv1.TimeOffAccrualList, error) {
-	day, err := h.parseDay(employee, date)
+	day, err := h.parseDay(ctx, employee, date)
 	if err != nil {
 		return nil, err
 	}
@@ -70,9 +71,9 @@ func (h *requests) findSubtypes(ctx context.Context, id *int64, name string) ([]
 }
 
 // parseDay parses a day. Without one, it returns today on the employee's clock.
-func (h *requests) parseDay(employee *employee, date string) (civil.Date, error) {
+func (h *requests) parseDay(ctx context.Context, employee *employee, date string) (civil.Date, error) {
 	if date == "" {
-		return employee.Clocks.At(h.Clock.Now()).Date, nil
+		return employee.Clocks.At(clock.OfTenant(ctx, h.Clock.Now())).Date, nil
 	}
 	day, err := civil.ParseDate(date)
 	if err != nil {

@@ -79,7 +79,7 @@ func (h *requests) create(ctx context.Context, employee *employee, given *timeke
 		return nil, err
 	}
 	request.Creator = h.creator(ctx, employee)
-	request.CreateDateTime = employee.Clocks.At(h.Clock.Now()).String()
+	request.CreateDateTime = employee.Clocks.At(clock.OfTenant(ctx, h.Clock.Now())).String()
 	request.RequestStatusChanges = []*timekeepingv1.RequestStatusChange{h.newStatusChange(ctx, employee, 0, submitted)}
 	if as != submitted {
 		request.RequestStatusChanges = append(request.RequestStatusChanges, h.newStatusChange(ctx, employee, submitted, as))
@@ -323,7 +323,7 @@ func isCaller(ctx context.Context, employeeID int64) bool {
 // newStatusChange returns the history entry of a change that the caller makes now.
 func (h *requests) newStatusChange(ctx context.Context, employee *employee, from, to status) *timekeepingv1.RequestStatusChange {
 	out := &timekeepingv1.RequestStatusChange{
-		ChangeDateTime: employee.Clocks.At(h.Clock.Now()).String(), ToStatus: to.message(),
+		ChangeDateTime: employee.Clocks.At(clock.OfTenant(ctx, h.Clock.Now())).String(), ToStatus: to.message(),
 	}
 	if from != 0 {
 		out.FromStatus = from.message()
@@ -366,6 +366,6 @@ func (h *requests) present(ctx context.Context, r *row, employee *employee) *tim
 	if h.by == employeeSide || !isCaller(ctx, r.employeeID) {
 		out.NextValidStatuses = messages(steps[h.by][r.status])
 	}
-	out.Historical = proto.Bool(r.last < employee.Clocks.At(h.Clock.Now()).Date)
+	out.Historical = proto.Bool(r.last < employee.Clocks.At(clock.OfTenant(ctx, h.Clock.Now())).Date)
 	return out
 }

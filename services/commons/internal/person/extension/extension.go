@@ -136,7 +136,7 @@ func (e Extensions) findManagers(ctx context.Context, views []*view) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	found, err := e.Reader.Bases(ctx, keys, e.Reader.Today())
+	found, err := e.Reader.Bases(ctx, keys, e.Reader.Today(ctx))
 	if err != nil {
 		return err
 	}

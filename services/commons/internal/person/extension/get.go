@@ -31,7 +31,7 @@ func (e Extensions) Get(ctx context.Context, req *commonsv1.GetPersonExtensionRe
 	if p == nil {
 		return nil, k.NotFound()
 	}
-	v := e.newView(p, e.Reader.Today(), true)
+	v := e.newView(p, e.Reader.Today(ctx), true)
 	if err := e.findManagers(ctx, []*view{v}); err != nil {
 		return nil, err
 	}

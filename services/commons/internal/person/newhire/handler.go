@@ -59,7 +59,7 @@ func (n *Handler) CreateNewHires(ctx context.Context, req *commonsv1.NewHireList
 		if hires[i], failed[i] = readHire(in, places[i]); failed[i] == nil {
 			hired := in.GetHireDate()
 			if hired == "" {
-				hired = n.reader.Today().String()
+				hired = n.reader.Today(ctx).String()
 			}
 			persons, kept, at = append(persons, convertPerson(in, hired)), append(kept, hires[i]), append(at, i)
 		}

@@ -142,7 +142,7 @@ func (n *Handler) workplaces(ctx context.Context, hires []*commonsv1.NewHire) ([
 		}
 		day, err := civil.ParseDate(in.GetHireDate())
 		if err != nil {
-			day = n.reader.Today()
+			day = n.reader.Today(ctx)
 		}
 		paths[i], codes[i], days[i] = strings.Join(path, "/"), in.GetLocationCode(), day.Clamp()
 		wanted = wanted || in.GetResidentStateTotalAllowancesClaimedCurrencyAmount() != nil || in.GetWorkStateTotalAllowancesClaimedCurrencyAmount() != nil

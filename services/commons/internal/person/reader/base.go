@@ -29,7 +29,7 @@ type Base struct {
 // ForEachBase calls do for the short form of each person in a criterion, in the order of the
 // request, until do fails. It passes nil for unknown persons.
 func (r *Reader) ForEachBase(ctx context.Context, where *commonsv1.PersonWhere, do func(store.Key, *Base) error) error {
-	day, keys, err := r.requestedPersons(where)
+	day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
 		return err
 	}

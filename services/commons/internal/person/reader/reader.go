@@ -93,15 +93,15 @@ func (r *Reader) Load(ctx context.Context, keys []store.Key) (map[store.Key]*sto
 	return out, nil
 }
 
-// Now returns the present instant.
-func (r *Reader) Now() time.Time { return r.clock.Now() }
+// Now returns the present instant on the clock of the tenant.
+func (r *Reader) Now(ctx context.Context) time.Time { return clock.OfTenant(ctx, r.clock.Now()) }
 
 // Today returns the present day in UTC, limited to the range of days that can be stored.
-func (r *Reader) Today() civil.Date { return civil.FromTime(r.clock.Now()).Clamp() }
+func (r *Reader) Today(ctx context.Context) civil.Date { return civil.FromTime(r.Now(ctx)).Clamp() }
 
 // requestedPersons returns the persons that a criterion names, and the snapshot date.
-func (r *Reader) requestedPersons(where *commonsv1.PersonWhere) (day civil.Date, keys []store.Key, err error) {
-	if day, err = r.snapshotDate(where); err != nil {
+func (r *Reader) requestedPersons(ctx context.Context, where *commonsv1.PersonWhere) (day civil.Date, keys []store.Key, err error) {
+	if day, err = r.snapshotDate(ctx, where); err != nil {
 		return 0, nil, err
 	}
 	keys, err = parseCriterion(where.GetEmployees(), day)
@@ -111,7 +111,7 @@ func (r *Reader) requestedPersons(where *commonsv1.PersonWhere) (day civil.Date,
 // ForEach calls do for each person in a criterion, in the order of the request, with the
 // snapshot date. It passes nil for unknown persons.
 func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do func(civil.Date, store.Key, *store.Person)) error {
-	day, keys, err := r.requestedPersons(where)
+	day, keys, err := r.requestedPersons(ctx, where)
 	if err != nil {
 		return err
 	}
@@ -136,13 +136,13 @@ func (r *Reader) ForEach(ctx context.Context, where *commonsv1.PersonWhere, do f
 }
 
 // snapshotDate returns the snapshot date of a criterion, today by default.
-func (r *Reader) snapshotDate(where *commonsv1.PersonWhere) (civil.Date, error) {
+func (r *Reader) snapshotDate(ctx context.Context, where *commonsv1.PersonWhere) (civil.Date, error) {
 	text := where.GetSnapshotDate()
 	if long := where.GetSnapshotDateTime(); long != "" {
 		text, _, _ = strings.Cut(strings.Replace(long, "T", " ", 1), " ")
 	}
 	if text == "" {
-		return r.Today(), nil
+		return r.Today(ctx), nil
 	}
 	day, err := civil.ParseDate(text)
 	if err != nil {

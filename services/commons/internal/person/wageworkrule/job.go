@@ -32,9 +32,9 @@ func (w *Handler) findJobs(ctx context.Context, wages [][]*commonsv1.WageWorkRul
 			job := rule.GetJob()
 			owners, found = append(owners, i), append(found, rule)
 			ids, paths = append(ids, job.GetId()), append(paths, job.GetQualifier())
-			day, err := civil.ParseDate(cmp.Or(rule.GetEffectiveDate(), w.reader.Today().String()))
+			day, err := civil.ParseDate(cmp.Or(rule.GetEffectiveDate(), w.reader.Today(ctx).String()))
 			if err != nil {
-				day = w.reader.Today()
+				day = w.reader.Today(ctx)
 			}
 			days = append(days, day.Clamp())
 		}
@@ -83,7 +83,7 @@ func (w *Handler) fillJobs(ctx context.Context, persons []*commonsv1.PersonWageW
 		ids[path] = id
 		return nil
 	}, `SELECT q.path, `+locationpath.AtSQL("$1", "q.path", "$3::date")+`
-		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantID, paths, w.reader.Today()); err != nil {
+		FROM (SELECT DISTINCT unnest($2::text[]) AS path) AS q`, tenantID, paths, w.reader.Today(ctx)); err != nil {
 		return fmt.Errorf("look for jobs: %w", err)
 	}
 	for _, p := range persons {

@@ -13,7 +13,7 @@ import (
 func (w *Writer) refuseLockouts(ctx context.Context, items []*store.Item) error {
 	var asked []*store.Item
 	var changes []*authv1.UserChange
-	today := w.reader.Today()
+	today := w.reader.Today(ctx)
 	for _, it := range store.Valid(items) {
 		if it.Old == nil || len(account.ChangesLockout([]store.Change{it.Change})) == 0 {
 			continue

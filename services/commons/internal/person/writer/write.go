@@ -151,7 +151,7 @@ func (w *Writer) prepare(ctx context.Context, persons []*commonsv1.Person, m Mod
 			continue
 		}
 		if m == Update || (m == Upsert && reader.IsIdentified(in.GetPersonIdentity())) {
-			keys[i], items[i].Err = reader.ParseIdentity(in.GetPersonIdentity(), w.reader.Today())
+			keys[i], items[i].Err = reader.ParseIdentity(in.GetPersonIdentity(), w.reader.Today(ctx))
 		}
 	}
 	known, err := w.reader.Load(ctx, keys)
@@ -168,8 +168,8 @@ func (w *Writer) prepare(ctx context.Context, persons []*commonsv1.Person, m Mod
 			if len(wages) > 0 {
 				own = wages[i]
 			}
-			if it.Draft, it.Err = w.rules.ChangedPerson(old.Record, in, own, w.reader.Today()); it.Err == nil {
-				it.Err = w.rules.ChangeZone(it.Draft, old.Zone, old.Zones, w.reader.Now())
+			if it.Draft, it.Err = w.rules.ChangedPerson(old.Record, in, own, w.reader.Today(ctx)); it.Err == nil {
+				it.Err = w.rules.ChangeZone(it.Draft, old.Zone, old.Zones, w.reader.Now(ctx))
 			}
 		case keys[i] == store.Key{}:
 			it.Draft, it.Err = w.rules.NewPerson(in)

@@ -61,7 +61,7 @@ func (g *Groups) otherDays(ctx context.Context, personID, after int64, limit *in
 		d.Days = d.Days.Clamp()
 		out = append(out, d)
 		return nil
-	}, readDays, tenant.Of(ctx), g.today(), group.path, after, limit, civil.Beginning, civil.Forever)
+	}, readDays, tenant.Of(ctx), g.today(ctx), group.path, after, limit, civil.Beginning, civil.Forever)
 	if err != nil {
 		return nil, fmt.Errorf("read days of an employee group: %w", err)
 	}

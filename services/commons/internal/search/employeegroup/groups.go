@@ -43,7 +43,7 @@ func (g *Groups) Of(ctx context.Context, personID int64) (Group, error) {
 	err := g.pool.QueryRow(ctx, `SELECT manager_employee_group_name FROM person_access_assignment
 		WHERE tenant_id = $1 AND person_id = $2 AND from_date <= $3 AND to_date > $3
 		  AND coalesce(manager_employee_group_from <= $3, true) AND coalesce(manager_employee_group_to > $3, true)`,
-		tenant.Of(ctx), personID, g.today()).Scan(&name)
+		tenant.Of(ctx), personID, g.today(ctx)).Scan(&name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return Group{}, nil
 	}
@@ -53,7 +53,9 @@ func (g *Groups) Of(ctx context.Context, personID int64) (Group, error) {
 	return Parse(name), nil
 }
 
-func (g *Groups) today() civil.Date { return civil.FromTime(g.clock.Now().In(g.zone)) }
+func (g *Groups) today(ctx context.Context) civil.Date {
+	return civil.FromTime(clock.OfTenant(ctx, g.clock.Now()).In(g.zone))
+}
 
 // Persons returns the members of a principal's group. The principal may see them.
 func (g *Groups) Persons(ctx context.Context, p *authn.Principal) ([]int64, error) {
@@ -71,7 +73,7 @@ func (g *Groups) members(ctx context.Context, personID, after int64, limit *int)
 	case err != nil || group == Group{}:
 		return nil, err
 	case group.query != "":
-		ids, err := g.queries.members(ctx, group.query, g.today())
+		ids, err := g.queries.members(ctx, group.query, g.today(ctx))
 		return page(ids, after, limit), err
 	}
 	// "0" is the character after "/". The range between the two contains all paths below the
@@ -80,7 +82,7 @@ func (g *Groups) members(ctx context.Context, personID, after int64, limit *int)
 		WHERE tenant_id = $1 AND from_date <= $2 AND to_date > $2 AND person_id > $6
 		  AND (organization_path = $3 OR (organization_path ~>=~ $4 AND organization_path ~<~ $5))
 		ORDER BY person_id LIMIT $7`,
-		tenant.Of(ctx), g.today(), group.path, group.path+"/", group.path+"0", after, limit)
+		tenant.Of(ctx), g.today(ctx), group.path, group.path+"/", group.path+"0", after, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read members of an employee group: %w", err)
 	}

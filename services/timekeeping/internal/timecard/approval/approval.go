@@ -165,7 +165,7 @@ func approvalSubject(req *timekeepingv1.TimecardApprovalRequest) (*commonv1.Ref,
 }
 
 func (h *Handler) approve(ctx context.Context, s subject) error {
-	if err := h.timecards.Over(s.who, s.days); err != nil {
+	if err := h.timecards.Over(ctx, s.who, s.days); err != nil {
 		return err
 	}
 	by := ""

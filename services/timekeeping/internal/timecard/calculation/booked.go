@@ -56,7 +56,7 @@ func (r *Reader) bookedTotals(ctx context.Context, employeeID int64, days civil.
 		}
 		e := found[employeeID]
 		e.of = known
-		timecard = e.calculate(w, setup, r.now().Unix())
+		timecard = e.calculate(w, setup, r.Now(ctx).Unix())
 		return nil
 	})
 	if err != nil || timecard == nil {

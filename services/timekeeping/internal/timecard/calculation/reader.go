@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/employeeday"
@@ -85,7 +86,7 @@ func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, ids []int64, w Window, k
 	if err != nil {
 		return nil, err
 	}
-	now := r.now().Unix()
+	now := r.Now(ctx).Unix()
 	timecards := make([]*Timecard, len(ids))
 	for i, id := range ids {
 		e := found[id]
@@ -96,17 +97,17 @@ func (r *Reader) ReadIn(ctx context.Context, tx pgx.Tx, ids []int64, w Window, k
 	return timecards, nil
 }
 
-// Now returns the current time of the calculation.
-func (r *Reader) Now() time.Time { return r.now() }
+// Now returns the current time of the calculation, on the clock of the tenant.
+func (r *Reader) Now(ctx context.Context) time.Time { return clock.OfTenant(ctx, r.now()) }
 
 // Over returns an error unless all days of an employee are in the past.
-func (r *Reader) Over(who person.Person, days civil.Range) error {
+func (r *Reader) Over(ctx context.Context, who person.Person, days civil.Range) error {
 	clocks, err := who.Clocks(&r.zones)
 	if err != nil {
 		return err
 	}
 	last := days.To - 1
-	if today := clocks.At(r.now()).Date; last >= today {
+	if today := clocks.At(r.Now(ctx)).Date; last >= today {
 		return fault.Invalid(timecardfault.CodeNotOver, last.String()+" is not over: today is "+today.String()+".")
 	}
 	return nil

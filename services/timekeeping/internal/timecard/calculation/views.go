@@ -33,7 +33,7 @@ func (r *Reader) Views(ctx context.Context, ids []int64, days civil.Range, wages
 	out := make([]*View, len(timecards))
 	for i, c := range timecards {
 		out[i] = &View{
-			Days: c.NonEmptyDays(), Through: c.Through, PayCode: c.setup.Find, Calculated: c.clocks.At(r.now()),
+			Days: c.NonEmptyDays(), Through: c.Through, PayCode: c.setup.Find, Calculated: c.clocks.At(r.Now(ctx)),
 			Primary: func(day civil.Date) string { return c.job("", day) },
 		}
 		c.Pay(out[i].Days, wages)

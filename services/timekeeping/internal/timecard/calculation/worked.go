@@ -213,7 +213,7 @@ func (r *Reader) tryWorkedOn(ctx context.Context, employeeID int64, days civil.R
 		return nil, err
 	}
 	// No time zone is more than one day ahead of UTC.
-	open := civil.Range{From: days.From, To: min(days.To, civil.FromTime(r.now().UTC())+1)}
+	open := civil.Range{From: days.From, To: min(days.To, civil.FromTime(r.Now(ctx).UTC())+1)}
 	if through != nil {
 		open.From = max(open.From, *through+1)
 	}
@@ -227,7 +227,7 @@ func (r *Reader) tryWorkedOn(ctx context.Context, employeeID int64, days civil.R
 		if !sameDay(c.Through, through) {
 			return nil, errSignedWhileReading
 		}
-		today := c.clocks.At(r.now()).Date
+		today := c.clocks.At(r.Now(ctx)).Date
 		for day := part.From; day < min(part.To, today); day++ {
 			if seconds := c.Worked(day).All; seconds != 0 {
 				out[day] = seconds

@@ -58,7 +58,7 @@ INSERT INTO timecard_signoff (tenant_id, employee_id, through, open_from, signed
 
 // SignOff signs off the timecard of an employee through the last of the given days.
 func (s *Store) SignOff(ctx context.Context, who person.Person, days civil.Range) error {
-	if err := s.timecards.Over(who, days); err != nil {
+	if err := s.timecards.Over(ctx, who, days); err != nil {
 		return err
 	}
 	through := days.To - 1
