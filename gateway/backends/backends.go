@@ -165,6 +165,7 @@ func Domains(c Conns) []Domain {
 			newService(&platformv1.GenericNotificationService_ServiceDesc, platformv1.NewGenericNotificationServiceClient, platformv1.RegisterGenericNotificationServiceHandlerClient),
 			newService(&platformv1.LimitService_ServiceDesc, platformv1.NewLimitServiceClient, platformv1.RegisterLimitServiceHandlerClient),
 			newService(&platformv1.MessagingService_ServiceDesc, platformv1.NewMessagingServiceClient, platformv1.RegisterMessagingServiceHandlerClient),
+			newService(&platformv1.SandboxService_ServiceDesc, platformv1.NewSandboxServiceClient, platformv1.RegisterSandboxServiceHandlerClient),
 			newService(&platformv1.TargetThresholdService_ServiceDesc, platformv1.NewTargetThresholdServiceClient, platformv1.RegisterTargetThresholdServiceHandlerClient),
 			newService(&platformv1.WebhookService_ServiceDesc, platformv1.NewWebhookServiceClient, platformv1.RegisterWebhookServiceHandlerClient),
 			newService(&platformv1.RateLimitService_ServiceDesc, platformv1.NewRateLimitServiceClient, platformv1.RegisterRateLimitServiceHandlerClient),

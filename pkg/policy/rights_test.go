@@ -42,6 +42,7 @@ var nobodys = map[string]string{
 	"ScheduleGroupService":           "setup of a tenant, for all employees",
 	"SchedulePatternTemplateService": "setup of a tenant, for all employees",
 	"ScheduleRuleSetService":         "setup of a tenant, for all employees",
+	"SandboxService":                 "the clock of a tenant for tests, for all employees",
 	"TagDefinitionService":           "setup of a tenant, for all employees",
 	"TargetThresholdService":         "setup of a tenant, for all employees",
 	"WorkRuleService":                "setup of a tenant, for all employees",

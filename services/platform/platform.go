@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tzdb"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -31,6 +32,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/platform/internal/mailer"
 	"github.com/rotaloom/rotaloom/services/platform/internal/messaging"
 	rates "github.com/rotaloom/rotaloom/services/platform/internal/ratelimit"
+	"github.com/rotaloom/rotaloom/services/platform/internal/sandbox"
 	"github.com/rotaloom/rotaloom/services/platform/internal/targetthreshold"
 	"github.com/rotaloom/rotaloom/services/platform/internal/webhook"
 	"github.com/rotaloom/rotaloom/services/platform/migrations"
@@ -123,6 +125,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 				Pool: deps.Pool, Contacts: commonsv1.NewContactServiceClient(deps.Commons), Rules: rules, Sender: sender, Clock: deps.Clock, Zone: zone,
 			})),
 			serve.Handle(platformv1.RegisterWebhookServiceServer)(webhooks),
+			serve.Handle(platformv1.RegisterSandboxServiceServer)(sandbox.New(authv1.NewTenantClockServiceClient(deps.Auth))),
 			serve.Handle(platformv1.RegisterTargetThresholdServiceServer)(targetthreshold.New(deps.Pool, deps.Clock, zone)),
 		},
 	}, nil

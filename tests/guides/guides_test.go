@@ -28,6 +28,7 @@ func newPlace(t *testing.T, server *launch.Server) place {
 	t.Helper()
 	p := place{dir: t.TempDir(), url: server.BaseURL}
 	require.NoError(t, os.Symlink(server.StateDir, filepath.Join(p.dir, ".state")))
+	require.NoError(t, os.Symlink(filepath.Dir(launch.Build(t, "services/standalone/cmd/rotaloom")), filepath.Join(p.dir, "bin")))
 	return p
 }
 
