@@ -33,6 +33,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rulesetassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/explanation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulechange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulegroup"
@@ -131,6 +132,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
 			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons, instants)),
 			serve.Handle(schedulingv1.RegisterScheduleChangeServiceServer)(schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: keepHistory})),
+			serve.Handle(schedulingv1.RegisterScheduleExplanationServiceServer)(explanation.New(explanation.Deps{Pool: deps.Pool, Reader: reader, Directory: resolver, Instants: instants})),
 			serve.Handle(schedulingv1.RegisterShiftServiceServer)(scheduleitem.NewShifts(items)),
 			serve.Handle(schedulingv1.RegisterPayCodeEditServiceServer)(payCodeEdits),
 			serve.Handle(schedulingv1.RegisterScheduleTagServiceServer)(scheduleitem.NewScheduleTags(items)),
