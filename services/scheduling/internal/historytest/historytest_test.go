@@ -121,10 +121,20 @@ func (w *fixture) change(random *rand.Rand) error {
 			`INSERT INTO membership (tenant_id, employee_id, employment_term_id, from_date, to_date) VALUES (1, $1, $2, $3, '3000-01-01')`,
 			int64(random.IntN(3)+1), day.Time())
 	default:
+		edit := &schedulingv1.LeaveEdit{PaidSegment: &schedulingv1.LeaveEditSegment{SymbolicValue: &commonv1.Ref{Qualifier: proto.String("FULL_DAY")}}}
+		if random.IntN(3) == 0 {
+			edit = &schedulingv1.LeaveEdit{DurationInTime: proto.Int64(600)}
+		}
+		edit.StartDate, edit.EndDate = day.String(), day.String()
+		body, err := proto.Marshal(edit)
+		if err != nil {
+			return err
+		}
 		return w.underLock(id, `DELETE FROM leave_edit WHERE tenant_id = 1 AND employee_id = $1 AND id % 2 = 0`,
-			`INSERT INTO leave_edit (tenant_id, id, employee_id, from_day, to_day, version, body) VALUES (1, $1 * 10 + $2, $1, $3, $3, 1, '')
-			ON CONFLICT (tenant_id, id) DO UPDATE SET from_day = excluded.from_day, to_day = excluded.to_day, version = leave_edit.version + 1`,
-			int64(random.IntN(4)), day.Time())
+			`INSERT INTO leave_edit (tenant_id, id, employee_id, from_day, to_day, version, body) VALUES (1, $1 * 10 + $2, $1, $3, $3, 1, $4)
+			ON CONFLICT (tenant_id, id) DO UPDATE SET from_day = excluded.from_day, to_day = excluded.to_day, version = leave_edit.version + 1,
+			    body = excluded.body`,
+			int64(random.IntN(4)), day.Time(), body)
 	}
 }
 
