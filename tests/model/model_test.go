@@ -241,6 +241,7 @@ func (w *fixture) compare() {
 	w.last, w.locks = got.entries, got.locks
 	w.checkIDs(got.entries)
 	w.checkHyperfind()
+	w.checkExplanations(got.entries)
 	w.remember(got)
 	w.checkPast()
 }
