@@ -9,6 +9,8 @@ const (
 	toJSON      = "json"
 	authorise   = "authorise"
 	evaluate    = "evaluate"
+	asOf        = "as-of"
+	explain     = "explain"
 	description = "description"
 )
 
@@ -18,6 +20,8 @@ var Groups = []harness.Group{
 	{Names: []string{toJSON}, Run: transcoding},
 	{Names: []string{authorise}, Run: authorising},
 	{Names: []string{evaluate}, Run: evaluating},
+	{Names: []string{asOf}, Run: readingThePast},
+	{Names: []string{explain}, Run: explaining},
 	{Names: []string{description}, Run: describing},
 	{Names: []string{passwordGrants, refreshGrants}, Run: grants},
 	{Names: []string{stagedMonth}, Run: stagingFigures},
@@ -73,6 +77,30 @@ func evaluating(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	return []harness.Figure{{
 		Name: evaluate, Unit: "ms", AtMost: 3, Measured: m["BenchmarkEvaluate/evaluating-ms"], Baseline: m["BenchmarkEvaluate/expanding-ms"],
 		Note: "five rules, 1,000 employees and 28 days, against only putting the same shifts together",
+	}}, nil
+}
+
+// readingThePast compares a read of an earlier schedule with a read of the present one.
+func readingThePast(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	m, err := harness.GoBench(h, o, "services/scheduling", "./internal/schedule", "^BenchmarkAsOf$", "15x")
+	if err != nil {
+		return nil, err
+	}
+	return []harness.Figure{{
+		Name: asOf, Unit: "ms", AtMost: 1.5, Measured: m["BenchmarkAsOf/as-of-ms"], Baseline: m["BenchmarkAsOf/present-ms"],
+		Note: "as of half a year ago, after a year of daily changes; 500 employees x 30 days",
+	}}, nil
+}
+
+// explaining compares explanations with a read of the explained days.
+func explaining(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
+	m, err := harness.GoBench(h, o, "services/scheduling", "./internal/schedule", "^BenchmarkExplain$", "50x")
+	if err != nil {
+		return nil, err
+	}
+	return []harness.Figure{{
+		Name: explain, Unit: "ms", AtMost: 3, Measured: m["BenchmarkExplain/explaining-ms"], Baseline: m["BenchmarkExplain/reading-ms"],
+		Note: "1,000 employee days, against a read of the same days",
 	}}, nil
 }
 
