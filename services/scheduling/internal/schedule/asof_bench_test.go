@@ -29,8 +29,8 @@ func changesOfAYear(b *testing.B, f *fixture) {
 		JOIN span s ON s.tenant_id = 1 AND s.employee_id = i GROUP BY d`)
 	f.Exec(b, `UPDATE span SET believed_from = now() - interval '366 days' + (365 - (375 - (employee_id - 1) / 1000) % 10) * interval '1 day'
 		WHERE tenant_id = 1`)
-	f.Exec(b, `INSERT INTO schedule_item_past (tenant_id, id, employee_id, kind, from_day, to_day, deleted, version, body, believed_from, believed_until)
-		SELECT 1, d * 100 + n, (d * 100 + n) % 10000 + 1, 'SHIFT', '2025-06-10', '2025-06-10', false, 1, '', now() - interval '367 days' + d * interval '1 day',
+	f.Exec(b, `INSERT INTO schedule_item_past (tenant_id, id, employee_id, kind, from_day, to_day, deleted, withdrawn, covers, version, body, updated_at, believed_from, believed_until)
+		SELECT 1, d * 100 + n, (d * 100 + n) % 10000 + 1, 'SHIFT', '2025-06-10', '2025-06-10', false, false, false, 1, '', now(), now() - interval '367 days' + d * interval '1 day',
 		    now() - interval '366 days' + d * interval '1 day'
 		FROM generate_series(1, 365) AS d, generate_series(1, 100) AS n WHERE d < 180 OR d > 190`)
 	f.Exec(b, "ANALYZE")
