@@ -123,6 +123,9 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	if memento := md.HeaderMD.Get(rpc.HeaderMemento); len(memento) > 0 {
 		w.Header().Set("Memento-Datetime", memento[0])
 	}
+	if applied := md.HeaderMD.Get(rpc.HeaderPreferenceApplied); len(applied) > 0 {
+		w.Header().Set("Preference-Applied", applied[0])
+	}
 	headers.AddWarnings(w.Header(), md.HeaderMD.Get(rpc.HeaderWarning))
 	if tag := md.HeaderMD.Get(rpc.HeaderContentLanguage); len(tag) > 0 {
 		w.Header().Add("Vary", "Accept-Language")

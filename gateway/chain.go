@@ -49,6 +49,7 @@ type request struct {
 	query   url.Values
 
 	condition string // the If-Match in the form that services expect, or ""
+	wait      int    // the seconds to wait for the work that the request starts
 
 	// caller is the verified caller, and token the token; both are empty for anonymous clients.
 	caller *authn.Principal

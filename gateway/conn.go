@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -48,6 +49,9 @@ func (c *serviceCall) metadata() metadata.MD {
 	}
 	if c.r.condition != "" {
 		md[client.HeaderIfMatch] = []string{c.r.condition}
+	}
+	if c.r.wait > 0 {
+		md[client.HeaderWait] = []string{strconv.Itoa(c.r.wait)}
 	}
 	return md
 }

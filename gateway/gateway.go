@@ -194,6 +194,7 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 		rejecter.step(body.check),          // 413, 415: the declared type and size of the body
 		rejecter.step(bindQuery),           // 400: the query parameters
 		rejecter.step(bindCondition),       // 400: the If-Match
+		rejecter.step(bindPreference),      // never refuses: the time to wait
 		body.read,                          // 408, 413, 503: reads the whole body, before the request takes a slot
 		body.limitLarge,                    // 503: bounds the large bodies in work
 		e.admission.admit,                  // 503: bounds the running requests

@@ -54,6 +54,8 @@ type Method struct {
 	ErrorItems bool
 	// Versioned means that the operation concerns one object with a version.
 	Versioned bool
+	// Waits means that the method can wait for the work that it starts.
+	Waits bool
 	// AccessPoint is the reference product's name of the permission, or "".
 	AccessPoint string
 	// ForbiddenCode is the error code for a caller without the permission; "" means the common one.
@@ -148,6 +150,7 @@ func compileMethod(desc protoreflect.MethodDescriptor) (*Method, error) {
 		m.Confidential = opts.GetConfidential()
 		m.Versioned = opts.GetVersioned()
 		m.Pages = opts.GetPages()
+		m.Waits = opts.GetWaits()
 		m.OwnActions = opts.GetOwnRecord().GetActions()
 		m.AccessPoint = opts.GetAccessPoint()
 		m.ForbiddenCode = opts.GetForbiddenCode()

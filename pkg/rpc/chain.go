@@ -190,6 +190,7 @@ func (ch *Chain) steps() []step {
 		{"writable", ch.refuseWrites},
 		{"tenant clock", ch.setTenantClock},
 		{"precondition", ch.bindCondition},
+		{"preference", ch.bindPreference},
 		{"request", ch.readRequest},
 		{"values", ch.checkValues},
 		{"wages", ch.guardWages},

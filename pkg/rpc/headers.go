@@ -19,6 +19,8 @@ const (
 	// HeaderContentLocation carries the path of a resource that shows the progress of the work that
 	// the request started.
 	HeaderContentLocation = "content-location"
+	// HeaderPreferenceApplied carries the preference of the request that the method has honored.
+	HeaderPreferenceApplied = "preference-applied"
 	// HeaderContentLanguage carries the language of texts that follow Accept-Language. It is "" if
 	// none of the requested languages is available.
 	HeaderContentLanguage = "content-language"
@@ -56,6 +58,11 @@ func SetContentLocation(ctx context.Context, path string) error {
 // Memento-Datetime (RFC 7089), whose form has whole seconds: a fraction is cut off.
 func SetMemento(ctx context.Context, at time.Time) error {
 	return setHeader(ctx, HeaderMemento, at.UTC().Format(http.TimeFormat))
+}
+
+// SetPreferenceApplied tells the caller which preference of the request was honored.
+func SetPreferenceApplied(ctx context.Context, preference string) error {
+	return setHeader(ctx, HeaderPreferenceApplied, preference)
 }
 
 // AddWarning tells the caller that a request was carried out, but probably not as meant. The edge

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
@@ -13,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/preference"
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/rpc/validation"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
@@ -133,6 +135,20 @@ func (ch *Chain) bindCondition(next handler) handler {
 				return nil, err
 			}
 			ctx = precondition.With(ctx, condition)
+		}
+		return next(ctx, c, req)
+	}
+}
+
+// bindPreference passes the time that the caller wants to wait to methods that wait.
+func (ch *Chain) bindPreference(next handler) handler {
+	return func(ctx context.Context, c *call, req any) (any, error) {
+		if text := c.incoming(client.HeaderWait); text != "" && c.outside && c.policy.Waits {
+			seconds, err := strconv.Atoi(text)
+			if err != nil {
+				return nil, fmt.Errorf("rpc: the time to wait: %w", err)
+			}
+			ctx = preference.WithWait(ctx, time.Duration(seconds)*time.Second)
 		}
 		return next(ctx, c, req)
 	}

@@ -17,4 +17,7 @@ const (
 	// HeaderIfMatch carries the If-Match of the request, in the format of package precondition. It
 	// is never passed on to another service.
 	HeaderIfMatch = "rotaloom-if-match"
+	// HeaderWait carries the seconds that the caller wants to wait for the work that the request
+	// starts. It is never passed on to another service.
+	HeaderWait = "rotaloom-wait"
 )

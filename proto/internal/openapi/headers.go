@@ -10,6 +10,8 @@ const (
 	ifMatch        = "If-Match"
 	idempotencyKey = "Idempotency-Key"
 	requestID      = "X-Request-Id"
+	prefer         = "Prefer"
+	applied        = "Preference-Applied"
 )
 
 // headerParameters are the request headers that several operations have.
@@ -20,6 +22,8 @@ func headerParameters() *Map[*Parameter] {
 			"* for any version. 412 if the object has another version. It takes precedence over a version in the request."},
 		{Name: idempotencyKey, Description: "One text of 1 to 255 printable ASCII characters, for example a random UUID. A repeated request with the same key " +
 			"returns the stored response and changes nothing, for 24 hours unless the operator sets another time. 422 if the key belongs to another request, and 409 while the first request is running."},
+		{Name: prefer, Description: "wait=N with N from 1 to 20 (RFC 7240): the response waits up to N seconds for the work that the request starts, and then contains its results. " +
+			"Larger numbers count as 20. Without it, or if the work takes longer, the client reads the results at Content-Location. Other preferences have no effect."},
 	} {
 		p.In, p.Schema = "header", &Schema{Type: "string"}
 		out.Set(p.Name, p)
@@ -36,6 +40,7 @@ func responseHeaders() *Map[*Header] {
 	out.Set("ETag", &Header{Description: "The version of the object, for If-Match.", Schema: text})
 	out.Set("Link", &Header{Description: "The addresses of the first, the previous and the next page that exist (RFC 8288): rel first, prev and next.", Schema: text})
 	out.Set("Content-Location", &Header{Description: "The path of the propagation that the request has started.", Schema: text})
+	out.Set(applied, &Header{Description: "wait=N if the request waited for up to N seconds, because of its Prefer.", Schema: text})
 	out.Set("Warning", &Header{Description: "299 - and a text in quotes: the request is accepted, but a part of it may be a mistake, such as the path of a job that no location has.", Schema: text})
 	out.Set("Memento-Datetime", &Header{Description: "The instant of asOfDateTime, in whole seconds: a fraction is cut off (RFC 7089).", Schema: text})
 	out.Set("RateLimit", &Header{Description: "The class of requests, the number of requests that remain (r), and the seconds until there is one more (t): " +
@@ -72,6 +77,9 @@ func (r *route) headerParameters() []*Parameter {
 	if r.takesKey() {
 		out = append(out, &Parameter{Ref: "#/components/parameters/" + idempotencyKey})
 	}
+	if r.policy.GetWaits() {
+		out = append(out, &Parameter{Ref: "#/components/parameters/" + prefer})
+	}
 	return out
 }
 
@@ -96,6 +104,9 @@ func (g *generator) headers(r *route, status int) *Map[*Header] {
 		add("RateLimit", "RateLimit-Policy")
 		if r.takesKey() {
 			add("Idempotent-Replayed")
+		}
+		if r.policy.GetWaits() {
+			add(applied)
 		}
 	}
 	if r.policy.GetVersioned() && status == http.StatusOK {

@@ -279,7 +279,11 @@ type Method struct {
 	// Whether clients that prefer application/x-ndjson get the response as lines of JSON: one
 	// line for each item of its lists, and a last line with everything else. The method only
 	// reads.
-	Lines         bool `protobuf:"varint,22,opt,name=lines,proto3" json:"lines,omitempty"`
+	Lines bool `protobuf:"varint,22,opt,name=lines,proto3" json:"lines,omitempty"`
+	// Whether the method can wait for the work that it starts, for up to 20 seconds: the
+	// request states the time as Prefer: wait=N (RFC 7240), and the response of a request
+	// that waited has Preference-Applied.
+	Waits         bool `protobuf:"varint,23,opt,name=waits,proto3" json:"waits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -457,6 +461,13 @@ func (x *Method) GetPages() bool {
 func (x *Method) GetLines() bool {
 	if x != nil {
 		return x.Lines
+	}
+	return false
+}
+
+func (x *Method) GetWaits() bool {
+	if x != nil {
+		return x.Waits
 	}
 	return false
 }
@@ -1515,7 +1526,7 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"!rotaloom/options/v1/options.proto\x12\x13rotaloom.options.v1\x1a google/protobuf/descriptor.proto\"'\n" +
 	"\x04File\x12\x1f\n" +
 	"\verror_items\x18\x01 \x01(\bR\n" +
-	"errorItems\"\xd8\x05\n" +
+	"errorItems\"\xee\x05\n" +
 	"\x06Method\x12\x1e\n" +
 	"\n" +
 	"permission\x18\x01 \x01(\tR\n" +
@@ -1541,7 +1552,8 @@ const file_rotaloom_options_v1_options_proto_rawDesc = "" +
 	"\x05wages\x18\x13 \x01(\v2\x1a.rotaloom.options.v1.WagesR\x05wages\x12%\n" +
 	"\x0ewithout_tenant\x18\x14 \x01(\bR\rwithoutTenant\x12\x14\n" +
 	"\x05pages\x18\x15 \x01(\bR\x05pages\x12\x14\n" +
-	"\x05lines\x18\x16 \x01(\bR\x05lines\"R\n" +
+	"\x05lines\x18\x16 \x01(\bR\x05lines\x12\x14\n" +
+	"\x05waits\x18\x17 \x01(\bR\x05waits\"R\n" +
 	"\x05Wages\x12\x16\n" +
 	"\x06needed\x18\x01 \x01(\bR\x06needed\x12\x17\n" +
 	"\aby_item\x18\x02 \x01(\bR\x06byItem\x12\x18\n" +
