@@ -92,13 +92,9 @@ func (h *Handler) addFailures(ctx context.Context, list []propagationRow) error 
 	}, countFailures, tenantID, ids); err != nil {
 		return fmt.Errorf("propagation: count failures: %w", err)
 	}
-	visible, err := h.visible(ctx)
+	seen, err := h.visibleIDs(ctx)
 	if err != nil {
 		return err
-	}
-	var seen []int64
-	if !visible.All() {
-		seen = append([]int64{}, visible.IDs()...)
 	}
 	distinct := ids[:0]
 	for id := range byBatches {
@@ -117,10 +113,27 @@ func (h *Handler) addFailures(ctx context.Context, list []propagationRow) error 
 	return nil
 }
 
-func newFailure(employee int64, number, code string) *schedulingv1.PropagationFailure {
-	ref := &commonv1.Ref{Id: &employee}
-	if number != "" {
-		ref.Qualifier = &number
+// visibleIDs returns the employees that the caller may see; nil means all.
+func (h *Handler) visibleIDs(ctx context.Context) ([]int64, error) {
+	visible, err := h.visible(ctx)
+	if err != nil || visible.All() {
+		return nil, err
 	}
-	return &schedulingv1.PropagationFailure{Employee: ref, ErrorCode: code, Message: FailureMessage(code)}
+	return append([]int64{}, visible.IDs()...), nil
+}
+
+func newFailure(employee int64, number, code string) *schedulingv1.PropagationFailure {
+	return &schedulingv1.PropagationFailure{Employee: newRef(employee, number), ErrorCode: code, Message: FailureMessage(code)}
+}
+
+// newRef returns a reference to an object. Parts that are 0 or "" are left out.
+func newRef(id int64, qualifier string) *commonv1.Ref {
+	ref := &commonv1.Ref{}
+	if id != 0 {
+		ref.Id = &id
+	}
+	if qualifier != "" {
+		ref.Qualifier = &qualifier
+	}
+	return ref
 }

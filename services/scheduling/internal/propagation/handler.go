@@ -16,9 +16,15 @@ import (
 
 // The reasons why a propagation skipped days of an employee.
 const (
-	reasonLocked   = "LOCKED_DAYS"
-	reasonDetached = "CUT_LOOSE_ENTRIES"
+	// ReasonLocked: the days are locked.
+	ReasonLocked = "LOCKED_DAYS"
+	// ReasonDetached: entries of the days were changed or deleted by hand.
+	ReasonDetached = "CUT_LOOSE_ENTRIES"
 )
+
+// MaxSkippedRanges is the largest number of ranges of skipped days that are stored for an employee
+// and a reason.
+const MaxSkippedRanges = 100
 
 // Handler serves PropagationService.
 type Handler struct {
@@ -36,7 +42,8 @@ func NewHandler(pool *pg.Pool, visible Visible) *Handler {
 }
 
 const columns = `id, cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,
-    accepted_at, started_at, finished_at, error, request_ids, coalesce(applied_by, 0)`
+    accepted_at, started_at, finished_at, error, request_ids, coalesce(applied_by, 0),
+    employees_changed, coalesce(planner_id, 0), coalesce(planner_name, ''), employment_term_ids, assignment_ids`
 
 const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_id = $1 AND id = $2`
 
@@ -53,8 +60,11 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
-	if err := h.addFailures(ctx, []propagationRow{found}); err != nil {
-		return nil, err
+	list := []propagationRow{found}
+	for _, add := range []func(context.Context, []propagationRow) error{h.addFailures, h.addNames, h.addFindings, h.addPersons} {
+		if err := add(ctx, list); err != nil {
+			return nil, err
+		}
 	}
 	return found.Propagation, nil
 }
@@ -64,25 +74,33 @@ func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropa
 type propagationRow struct {
 	*schedulingv1.Propagation
 	appliedBy int64
+	// terms and assignments are the ids that addNames names.
+	terms, assignments []int64
 }
 
 // scanPropagation scans the columns of a propagation.
 func scanPropagation(row pgx.CollectableRow) (propagationRow, error) {
 	response := propagationRow{Propagation: &schedulingv1.Propagation{}}
-	var total, done, spans, locked, detached int64
+	var total, done, spans, locked, detached, changed, plannerID int64
+	var planner string
 	var accepted time.Time
 	var started, finished *time.Time
 	err := row.Scan(&response.Id, &response.Cause, &response.State, &total, &done, &spans, &locked, &detached,
-		&accepted, &started, &finished, &response.Error, &response.RequestIds, &response.appliedBy)
+		&accepted, &started, &finished, &response.Error, &response.RequestIds, &response.appliedBy,
+		&changed, &plannerID, &planner, &response.terms, &response.assignments)
 	if err != nil {
 		return propagationRow{}, err
 	}
 	response.AcceptedAt, response.StartedAt, response.FinishedAt = instant(&accepted), instant(started), instant(finished)
 	if started != nil {
 		response.EmployeesTotal, response.EmployeesDone, response.SpansWritten = &total, &done, &spans
+		response.EmployeesChanged = &changed
 	}
-	response.Skipped = appendSkipped(response.Skipped, reasonLocked, locked)
-	response.Skipped = appendSkipped(response.Skipped, reasonDetached, detached)
+	if planner != "" {
+		response.Planner = newRef(plannerID, planner)
+	}
+	response.Skipped = appendSkipped(response.Skipped, ReasonLocked, locked)
+	response.Skipped = appendSkipped(response.Skipped, ReasonDetached, detached)
 	return response, nil
 }
 

@@ -66,8 +66,10 @@ func (h *Handler) MultiReadPropagations(ctx context.Context, req *schedulingv1.M
 		found = found[:f.count]
 		page.Next = &found[f.count-1].Id
 	}
-	if err := h.addFailures(ctx, found); err != nil {
-		return nil, err
+	for _, add := range []func(context.Context, []propagationRow) error{h.addFailures, h.addNames, h.addFindings} {
+		if err := add(ctx, found); err != nil {
+			return nil, err
+		}
 	}
 	page.Propagations = &schedulingv1.PropagationList{}
 	for _, one := range found {
@@ -88,8 +90,11 @@ type filter struct {
 func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err error) {
 	where := req.GetWhere()
 	f = filter{ids: where.GetIds(), requests: where.GetRequestIds(), before: math.MaxInt64, count: defaultPage}
-	if req.Before != nil {
-		f.before = req.GetBefore()
+	if req.Before != nil && req.After != nil && req.GetBefore() != req.GetAfter() {
+		return f, invalid("before and after mean the same. Send one of them.")
+	}
+	if cursor := cmp.Or(req.After, req.Before); cursor != nil {
+		f.before = *cursor
 	}
 	if req.Count != nil {
 		f.count = int(req.GetCount())

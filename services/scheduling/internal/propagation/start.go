@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/bus"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -45,18 +46,26 @@ const (
 type Request struct {
 	Cause                Cause
 	TermIDs, EmployeeIDs []int64
+	// AssignmentIDs are the assignments of patterns that the change creates, changes or removes.
+	AssignmentIDs []int64
 }
 
 const insertPropagation = `
-INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids, request_ids)
-VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'), coalesce($5::text[], '{}'))
+INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids, request_ids, assignment_ids, planner_id, planner_name)
+VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'), coalesce($5::text[], '{}'), coalesce($6::bigint[], '{}'),
+    nullif($7::bigint, 0), nullif($8::text, ''))
 RETURNING id`
 
 // Insert stores an accepted propagation in the transaction of its change, and returns its id. It
-// uses the tenant of ctx, and records the ids of the requests that caused the change.
+// uses the tenant of ctx, and records the user and the ids of the requests that caused the change.
 func Insert(ctx context.Context, tx pgx.Tx, req Request) (id int64, err error) {
 	tenantID := tenant.Of(ctx)
-	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx)).Scan(&id)
+	planner := &authn.Principal{}
+	if caller, ok := authn.From(ctx); ok {
+		planner = caller
+	}
+	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx),
+		req.AssignmentIDs, planner.PersonID, planner.Subject).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("propagation: insert: %w", err)
 	}
@@ -77,18 +86,18 @@ func Start(ctx context.Context, tx pgx.Tx, req Request) (int64, error) {
 
 // Progress counts the results for the employees of a propagation.
 type Progress struct {
-	Employees, Spans, Locked, Detached int
+	Employees, Spans, Locked, Detached, Changed int
 }
 
 const finishPropagation = `
 UPDATE propagation SET state = 'FINISHED', applied_by = id, employees_total = $3, employees_done = $3, spans_written = $4,
-    skipped_locked = $5, skipped_cut_loose = $6, started_at = accepted_at, moved_at = clock_timestamp(), finished_at = clock_timestamp()
+    skipped_locked = $5, skipped_cut_loose = $6, employees_changed = $7, started_at = accepted_at, moved_at = clock_timestamp(), finished_at = clock_timestamp()
 WHERE tenant_id = $1 AND id = $2`
 
 // Finish marks a propagation as finished whose change the transaction has already applied.
 func Finish(ctx context.Context, tx pgx.Tx, id int64, done Progress) error {
 	tenantID := tenant.Of(ctx)
-	if _, err := tx.Exec(ctx, finishPropagation, tenantID, id, done.Employees, done.Spans, done.Locked, done.Detached); err != nil {
+	if _, err := tx.Exec(ctx, finishPropagation, tenantID, id, done.Employees, done.Spans, done.Locked, done.Detached, done.Changed); err != nil {
 		return fmt.Errorf("propagation: finish: %w", err)
 	}
 	return nil

@@ -27,6 +27,262 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type MultiReadPropagationPersonsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the propagation, as in Content-Location of the response that started it.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The reasons and codes to list, in any case. The default is all.
+	Codes []string `protobuf:"bytes,2,rep,name=codes,proto3" json:"codes,omitempty"`
+	// The number of employees of a page, 1 to 1,000. The default is 100.
+	Count *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	// Continues with the next page: the value of "next" in the previous response.
+	After         *int64 `protobuf:"varint,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MultiReadPropagationPersonsRequest) Reset() {
+	*x = MultiReadPropagationPersonsRequest{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MultiReadPropagationPersonsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MultiReadPropagationPersonsRequest) ProtoMessage() {}
+
+func (x *MultiReadPropagationPersonsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MultiReadPropagationPersonsRequest.ProtoReflect.Descriptor instead.
+func (*MultiReadPropagationPersonsRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *MultiReadPropagationPersonsRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *MultiReadPropagationPersonsRequest) GetCodes() []string {
+	if x != nil {
+		return x.Codes
+	}
+	return nil
+}
+
+func (x *MultiReadPropagationPersonsRequest) GetCount() int32 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+func (x *MultiReadPropagationPersonsRequest) GetAfter() int64 {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return 0
+}
+
+// PropagationPersonPage is a part of a list of persons.
+type PropagationPersonPage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always present, also if it is empty.
+	Persons *PropagationPersonList `protobuf:"bytes,1,opt,name=persons,proto3" json:"persons,omitempty"`
+	// The value of "after" for the next page; absent on the last page.
+	Next          *int64 `protobuf:"varint,2,opt,name=next,proto3,oneof" json:"next,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationPersonPage) Reset() {
+	*x = PropagationPersonPage{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationPersonPage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationPersonPage) ProtoMessage() {}
+
+func (x *PropagationPersonPage) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationPersonPage.ProtoReflect.Descriptor instead.
+func (*PropagationPersonPage) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PropagationPersonPage) GetPersons() *PropagationPersonList {
+	if x != nil {
+		return x.Persons
+	}
+	return nil
+}
+
+func (x *PropagationPersonPage) GetNext() int64 {
+	if x != nil && x.Next != nil {
+		return *x.Next
+	}
+	return 0
+}
+
+// PropagationPersonList is a list of persons, ascending by their ids.
+type PropagationPersonList struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Persons       []*PropagationPerson   `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationPersonList) Reset() {
+	*x = PropagationPersonList{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationPersonList) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationPersonList) ProtoMessage() {}
+
+func (x *PropagationPersonList) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationPersonList.ProtoReflect.Descriptor instead.
+func (*PropagationPersonList) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PropagationPersonList) GetPersons() []*PropagationPerson {
+	if x != nil {
+		return x.Persons
+	}
+	return nil
+}
+
+// PropagationPerson is an employee with skipped days or a warning. An employee has an
+// element for each reason and each code.
+type PropagationPerson struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person id and the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The reason why days were skipped, or the code of a warning.
+	Code string `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// The assignment whose shifts cause the warning; absent for skipped days and hidden
+	// entries.
+	AssignmentId *int64 `protobuf:"varint,3,opt,name=assignment_id,json=assignmentId,proto3,oneof" json:"assignment_id,omitempty"`
+	// The days, ascending: at most 100 ranges of skipped days, or 10 days of a warning.
+	Days []*PropagationDays `protobuf:"bytes,4,rep,name=days,proto3" json:"days,omitempty"`
+	// The first of these days in words, in English; absent for skipped days.
+	Text          string `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationPerson) Reset() {
+	*x = PropagationPerson{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationPerson) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationPerson) ProtoMessage() {}
+
+func (x *PropagationPerson) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationPerson.ProtoReflect.Descriptor instead.
+func (*PropagationPerson) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PropagationPerson) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *PropagationPerson) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *PropagationPerson) GetAssignmentId() int64 {
+	if x != nil && x.AssignmentId != nil {
+		return *x.AssignmentId
+	}
+	return 0
+}
+
+func (x *PropagationPerson) GetDays() []*PropagationDays {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *PropagationPerson) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
 type GetPropagationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the propagation, as in Content-Location of the response that started it.
@@ -37,7 +293,7 @@ type GetPropagationRequest struct {
 
 func (x *GetPropagationRequest) Reset() {
 	*x = GetPropagationRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -49,7 +305,7 @@ func (x *GetPropagationRequest) String() string {
 func (*GetPropagationRequest) ProtoMessage() {}
 
 func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -62,7 +318,7 @@ func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
 func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetPropagationRequest) GetId() int64 {
@@ -82,7 +338,7 @@ type ListPropagationsRequest struct {
 
 func (x *ListPropagationsRequest) Reset() {
 	*x = ListPropagationsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -94,7 +350,7 @@ func (x *ListPropagationsRequest) String() string {
 func (*ListPropagationsRequest) ProtoMessage() {}
 
 func (x *ListPropagationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -107,7 +363,7 @@ func (x *ListPropagationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPropagationsRequest.ProtoReflect.Descriptor instead.
 func (*ListPropagationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListPropagationsRequest) GetRequestId() string {
@@ -125,14 +381,16 @@ type MultiReadPropagationsRequest struct {
 	// The size of a page, 1 to 1,000. The default is 100.
 	Count *int32 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// Continues with the next page: the value of "next" in the previous response.
-	Before        *int64 `protobuf:"varint,3,opt,name=before,proto3,oneof" json:"before,omitempty"`
+	Before *int64 `protobuf:"varint,3,opt,name=before,proto3,oneof" json:"before,omitempty"`
+	// The same as before, which it replaces.
+	After         *int64 `protobuf:"varint,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MultiReadPropagationsRequest) Reset() {
 	*x = MultiReadPropagationsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -144,7 +402,7 @@ func (x *MultiReadPropagationsRequest) String() string {
 func (*MultiReadPropagationsRequest) ProtoMessage() {}
 
 func (x *MultiReadPropagationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -157,7 +415,7 @@ func (x *MultiReadPropagationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPropagationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPropagationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *MultiReadPropagationsRequest) GetWhere() *PropagationFilter {
@@ -177,6 +435,13 @@ func (x *MultiReadPropagationsRequest) GetCount() int32 {
 func (x *MultiReadPropagationsRequest) GetBefore() int64 {
 	if x != nil && x.Before != nil {
 		return *x.Before
+	}
+	return 0
+}
+
+func (x *MultiReadPropagationsRequest) GetAfter() int64 {
+	if x != nil && x.After != nil {
+		return *x.After
 	}
 	return 0
 }
@@ -205,7 +470,7 @@ type PropagationFilter struct {
 
 func (x *PropagationFilter) Reset() {
 	*x = PropagationFilter{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -217,7 +482,7 @@ func (x *PropagationFilter) String() string {
 func (*PropagationFilter) ProtoMessage() {}
 
 func (x *PropagationFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -230,7 +495,7 @@ func (x *PropagationFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationFilter.ProtoReflect.Descriptor instead.
 func (*PropagationFilter) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PropagationFilter) GetIds() []int64 {
@@ -287,7 +552,7 @@ type PropagationPage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always present, also if it is empty.
 	Propagations *PropagationList `protobuf:"bytes,1,opt,name=propagations,proto3" json:"propagations,omitempty"`
-	// The value of "before" for the next page; absent on the last page.
+	// The value of "after" for the next page; absent on the last page.
 	Next          *int64 `protobuf:"varint,2,opt,name=next,proto3,oneof" json:"next,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -295,7 +560,7 @@ type PropagationPage struct {
 
 func (x *PropagationPage) Reset() {
 	*x = PropagationPage{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -307,7 +572,7 @@ func (x *PropagationPage) String() string {
 func (*PropagationPage) ProtoMessage() {}
 
 func (x *PropagationPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -320,7 +585,7 @@ func (x *PropagationPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPage.ProtoReflect.Descriptor instead.
 func (*PropagationPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PropagationPage) GetPropagations() *PropagationList {
@@ -347,7 +612,7 @@ type PropagationList struct {
 
 func (x *PropagationList) Reset() {
 	*x = PropagationList{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -359,7 +624,7 @@ func (x *PropagationList) String() string {
 func (*PropagationList) ProtoMessage() {}
 
 func (x *PropagationList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -372,7 +637,7 @@ func (x *PropagationList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationList.ProtoReflect.Descriptor instead.
 func (*PropagationList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PropagationList) GetPropagations() []*Propagation {
@@ -423,14 +688,27 @@ type Propagation struct {
 	// The employees whose schedules could not be updated, ascending by id. The list has
 	// only employees whom the caller may see, and at most 100. Their updates are retried
 	// from time to time.
-	Failures      []*PropagationFailure `protobuf:"bytes,14,rep,name=failures,proto3" json:"failures,omitempty"`
+	Failures []*PropagationFailure `protobuf:"bytes,14,rep,name=failures,proto3" json:"failures,omitempty"`
+	// The number of employees whose schedules changed; present from the state RUNNING on.
+	EmployeesChanged *int64 `protobuf:"varint,20,opt,name=employees_changed,json=employeesChanged,proto3,oneof" json:"employees_changed,omitempty"`
+	// Reasons to look at the schedules that changed. EMPTY_CHANGE appears when the
+	// propagation has finished and changed no schedule. A list of propagations has only the
+	// numbers of employees, and no persons.
+	Warnings []*ScheduleWarning `protobuf:"bytes,21,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// The employment terms whose patterns or inheritance changed, at most 100.
+	EmploymentTerms []*v1.Ref `protobuf:"bytes,22,rep,name=employment_terms,json=employmentTerms,proto3" json:"employment_terms,omitempty"`
+	// The user whose request started it: the person id and the user name. The id is absent
+	// for users without a person; the planner is absent if no request of a user started it.
+	Planner *v1.Ref `protobuf:"bytes,23,opt,name=planner,proto3" json:"planner,omitempty"`
+	// The assignments of patterns that were created, changed or removed, at most 100.
+	Patterns      []*PropagationPattern `protobuf:"bytes,24,rep,name=patterns,proto3" json:"patterns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Propagation) Reset() {
 	*x = Propagation{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -442,7 +720,7 @@ func (x *Propagation) String() string {
 func (*Propagation) ProtoMessage() {}
 
 func (x *Propagation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -455,7 +733,7 @@ func (x *Propagation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Propagation.ProtoReflect.Descriptor instead.
 func (*Propagation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Propagation) GetId() int64 {
@@ -556,6 +834,115 @@ func (x *Propagation) GetFailures() []*PropagationFailure {
 	return nil
 }
 
+func (x *Propagation) GetEmployeesChanged() int64 {
+	if x != nil && x.EmployeesChanged != nil {
+		return *x.EmployeesChanged
+	}
+	return 0
+}
+
+func (x *Propagation) GetWarnings() []*ScheduleWarning {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+func (x *Propagation) GetEmploymentTerms() []*v1.Ref {
+	if x != nil {
+		return x.EmploymentTerms
+	}
+	return nil
+}
+
+func (x *Propagation) GetPlanner() *v1.Ref {
+	if x != nil {
+		return x.Planner
+	}
+	return nil
+}
+
+func (x *Propagation) GetPatterns() []*PropagationPattern {
+	if x != nil {
+		return x.Patterns
+	}
+	return nil
+}
+
+// PropagationPattern is an assignment of a pattern in its state after the change.
+type PropagationPattern struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the assignment.
+	AssignmentId int64 `protobuf:"varint,1,opt,name=assignment_id,json=assignmentId,proto3" json:"assignment_id,omitempty"`
+	// The name of the pattern; absent if the pattern has no name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The employment term of the assignment: its id and name.
+	EmploymentTerm *v1.Ref `protobuf:"bytes,3,opt,name=employment_term,json=employmentTerm,proto3" json:"employment_term,omitempty"`
+	// The employee of the assignment: the person id and the person number. It is absent if
+	// the caller may not see the employee.
+	Employee      *v1.Ref `protobuf:"bytes,4,opt,name=employee,proto3" json:"employee,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationPattern) Reset() {
+	*x = PropagationPattern{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationPattern) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationPattern) ProtoMessage() {}
+
+func (x *PropagationPattern) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationPattern.ProtoReflect.Descriptor instead.
+func (*PropagationPattern) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *PropagationPattern) GetAssignmentId() int64 {
+	if x != nil {
+		return x.AssignmentId
+	}
+	return 0
+}
+
+func (x *PropagationPattern) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *PropagationPattern) GetEmploymentTerm() *v1.Ref {
+	if x != nil {
+		return x.EmploymentTerm
+	}
+	return nil
+}
+
+func (x *PropagationPattern) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
 // PropagationFailure is the reason why the schedule of an employee could not be updated.
 type PropagationFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -573,7 +960,7 @@ type PropagationFailure struct {
 
 func (x *PropagationFailure) Reset() {
 	*x = PropagationFailure{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -585,7 +972,7 @@ func (x *PropagationFailure) String() string {
 func (*PropagationFailure) ProtoMessage() {}
 
 func (x *PropagationFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -598,7 +985,7 @@ func (x *PropagationFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationFailure.ProtoReflect.Descriptor instead.
 func (*PropagationFailure) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PropagationFailure) GetEmployee() *v1.Ref {
@@ -629,14 +1016,17 @@ type SkippedDays struct {
 	// or deleted by hand.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// The number of these employees.
-	Employees     int64 `protobuf:"varint,2,opt,name=employees,proto3" json:"employees,omitempty"`
+	Employees int64 `protobuf:"varint,2,opt,name=employees,proto3" json:"employees,omitempty"`
+	// The first of these employees, ascending by id, at most 100. The list has only
+	// employees whom the caller may see. It is absent in a list of propagations.
+	Persons       []*SkippedPerson `protobuf:"bytes,3,rep,name=persons,proto3" json:"persons,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SkippedDays) Reset() {
 	*x = SkippedDays{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +1038,7 @@ func (x *SkippedDays) String() string {
 func (*SkippedDays) ProtoMessage() {}
 
 func (x *SkippedDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +1051,7 @@ func (x *SkippedDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedDays.ProtoReflect.Descriptor instead.
 func (*SkippedDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SkippedDays) GetReason() string {
@@ -678,22 +1068,164 @@ func (x *SkippedDays) GetEmployees() int64 {
 	return 0
 }
 
+func (x *SkippedDays) GetPersons() []*SkippedPerson {
+	if x != nil {
+		return x.Persons
+	}
+	return nil
+}
+
+// SkippedPerson is an employee with skipped days.
+type SkippedPerson struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The person id and the person number.
+	Employee *v1.Ref `protobuf:"bytes,1,opt,name=employee,proto3" json:"employee,omitempty"`
+	// The skipped days, at most 100 ranges.
+	Days          []*PropagationDays `protobuf:"bytes,2,rep,name=days,proto3" json:"days,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkippedPerson) Reset() {
+	*x = SkippedPerson{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkippedPerson) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkippedPerson) ProtoMessage() {}
+
+func (x *SkippedPerson) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkippedPerson.ProtoReflect.Descriptor instead.
+func (*SkippedPerson) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *SkippedPerson) GetEmployee() *v1.Ref {
+	if x != nil {
+		return x.Employee
+	}
+	return nil
+}
+
+func (x *SkippedPerson) GetDays() []*PropagationDays {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+// PropagationDays is a range of days, both included.
+type PropagationDays struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first day, YYYY-MM-DD.
+	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// The last day, YYYY-MM-DD; absent if there is no end.
+	EndDate       string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationDays) Reset() {
+	*x = PropagationDays{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationDays) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationDays) ProtoMessage() {}
+
+func (x *PropagationDays) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationDays.ProtoReflect.Descriptor instead.
+func (*PropagationDays) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *PropagationDays) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *PropagationDays) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
 var File_rotaloom_scheduling_v1_propagation_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\"'\n" +
+	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"\xb8\x02\n" +
+	"\"MultiReadPropagationPersonsRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x92\x01\n" +
+	"\x05codes\x18\x02 \x03(\tB|\xbaH\x05\x92\x01\x02\x10\b\xa2\xbb\x18pb\vLOCKED_DAYSb\x11CUT_LOOSE_ENTRIESb\x0fDUPLICATE_SHIFTb\x11OVERLAPPING_SHIFTb\n" +
+	"SHORT_RESTb\x10HIDES_HAND_ENTRYb\fCLOCK_CHANGER\x05codes\x12>\n" +
+	"\x05count\x18\x03 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-00400H\x00R\x05count\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x04 \x01(\x03H\x01R\x05after\x88\x01\x01B\b\n" +
+	"\x06_countB\b\n" +
+	"\x06_after\"\x82\x01\n" +
+	"\x15PropagationPersonPage\x12G\n" +
+	"\apersons\x18\x01 \x01(\v2-.rotaloom.scheduling.v1.PropagationPersonListR\apersons\x12\x17\n" +
+	"\x04next\x18\x02 \x01(\x03H\x00R\x04next\x88\x01\x01B\a\n" +
+	"\x05_next\"k\n" +
+	"\x15PropagationPersonList\x12C\n" +
+	"\apersons\x18\x01 \x03(\v2).rotaloom.scheduling.v1.PropagationPersonR\apersons:\r\xa2\xbb\x18\t\n" +
+	"\apersons\"\xe0\x02\n" +
+	"\x11PropagationPerson\x123\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12\x88\x01\n" +
+	"\x04code\x18\x02 \x01(\tBt\xa2\xbb\x18pb\vLOCKED_DAYSb\x11CUT_LOOSE_ENTRIESb\x0fDUPLICATE_SHIFTb\x11OVERLAPPING_SHIFTb\n" +
+	"SHORT_RESTb\x10HIDES_HAND_ENTRYb\fCLOCK_CHANGER\x04code\x12(\n" +
+	"\rassignment_id\x18\x03 \x01(\x03H\x00R\fassignmentId\x88\x01\x01\x12;\n" +
+	"\x04days\x18\x04 \x03(\v2'.rotaloom.scheduling.v1.PropagationDaysR\x04days\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\tR\x04textB\x10\n" +
+	"\x0e_assignment_id\"'\n" +
 	"\x15GetPropagationRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"8\n" +
 	"\x17ListPropagationsRequest\x12\x1d\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tR\trequestId\"\xd1\x01\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\"\xf6\x01\n" +
 	"\x1cMultiReadPropagationsRequest\x12?\n" +
 	"\x05where\x18\x01 \x01(\v2).rotaloom.scheduling.v1.PropagationFilterR\x05where\x12>\n" +
 	"\x05count\x18\x02 \x01(\x05B#\xa2\xbb\x18\x1f*\x1d\t\x00\x00\x00\x00\x00\x00\xf0?\x11\x00\x00\x00\x00\x00@\x8f@\x1a\tWRL-00400H\x00R\x05count\x88\x01\x01\x12\x1b\n" +
-	"\x06before\x18\x03 \x01(\x03H\x01R\x06before\x88\x01\x01B\b\n" +
+	"\x06before\x18\x03 \x01(\x03H\x01R\x06before\x88\x01\x01\x12\x19\n" +
+	"\x05after\x18\x04 \x01(\x03H\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_countB\t\n" +
-	"\a_before\"\x83\x04\n" +
+	"\a_beforeB\b\n" +
+	"\x06_after\"\x83\x04\n" +
 	"\x11PropagationFilter\x129\n" +
 	"\x03ids\x18\x01 \x03(\x03B'\xa2\xbb\x18#\n" +
 	"!\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\fpropagationsR\x03ids\x12I\n" +
@@ -713,7 +1245,7 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x05_next\"n\n" +
 	"\x0fPropagationList\x12G\n" +
 	"\fpropagations\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PropagationR\fpropagations:\x12\xa2\xbb\x18\x0e\n" +
-	"\fpropagations\"\xc8\x05\n" +
+	"\fpropagations\"\x94\b\n" +
 	"\vPropagation\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12?\n" +
 	"\x05state\x18\x02 \x01(\tB)\xa2\xbb\x18%b\bACCEPTEDb\aRUNNINGb\bFINISHEDb\x06FAILEDR\x05state\x12G\n" +
@@ -734,24 +1266,45 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\vrequest_ids\x18\f \x03(\tR\n" +
 	"requestIds\x12.\n" +
 	"\x10employees_failed\x18\r \x01(\x03H\x03R\x0femployeesFailed\x88\x01\x01\x12F\n" +
-	"\bfailures\x18\x0e \x03(\v2*.rotaloom.scheduling.v1.PropagationFailureR\bfailuresB\x12\n" +
+	"\bfailures\x18\x0e \x03(\v2*.rotaloom.scheduling.v1.PropagationFailureR\bfailures\x120\n" +
+	"\x11employees_changed\x18\x14 \x01(\x03H\x04R\x10employeesChanged\x88\x01\x01\x12C\n" +
+	"\bwarnings\x18\x15 \x03(\v2'.rotaloom.scheduling.v1.ScheduleWarningR\bwarnings\x12B\n" +
+	"\x10employment_terms\x18\x16 \x03(\v2\x17.rotaloom.common.v1.RefR\x0femploymentTerms\x121\n" +
+	"\aplanner\x18\x17 \x01(\v2\x17.rotaloom.common.v1.RefR\aplanner\x12F\n" +
+	"\bpatterns\x18\x18 \x03(\v2*.rotaloom.scheduling.v1.PropagationPatternR\bpatternsB\x12\n" +
 	"\x10_employees_totalB\x11\n" +
 	"\x0f_employees_doneB\x10\n" +
 	"\x0e_spans_writtenB\x13\n" +
-	"\x11_employees_failed\"\xb4\x01\n" +
+	"\x11_employees_failedB\x14\n" +
+	"\x12_employees_changed\"\xc4\x01\n" +
+	"\x12PropagationPattern\x12#\n" +
+	"\rassignment_id\x18\x01 \x01(\x03R\fassignmentId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12@\n" +
+	"\x0femployment_term\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eemploymentTerm\x123\n" +
+	"\bemployee\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\"\xb4\x01\n" +
 	"\x12PropagationFailure\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12O\n" +
 	"\n" +
 	"error_code\x18\x02 \x01(\tB0\xa2\xbb\x18,b\tWRL-30501b\tWRL-30502b\tWRL-30503b\tWRL-30504R\terrorCode\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"i\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xaa\x01\n" +
 	"\vSkippedDays\x12<\n" +
 	"\x06reason\x18\x01 \x01(\tB$\xa2\xbb\x18 b\vLOCKED_DAYSb\x11CUT_LOOSE_ENTRIESR\x06reason\x12\x1c\n" +
-	"\temployees\x18\x02 \x01(\x03R\temployees2\xd4\x04\n" +
+	"\temployees\x18\x02 \x01(\x03R\temployees\x12?\n" +
+	"\apersons\x18\x03 \x03(\v2%.rotaloom.scheduling.v1.SkippedPersonR\apersons\"\x81\x01\n" +
+	"\rSkippedPerson\x123\n" +
+	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12;\n" +
+	"\x04days\x18\x02 \x03(\v2'.rotaloom.scheduling.v1.PropagationDaysR\x04days\"K\n" +
+	"\x0fPropagationDays\x12\x1d\n" +
+	"\n" +
+	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
+	"\bend_date\x18\x02 \x01(\tR\aendDate2\xc4\x06\n" +
 	"\x12PropagationService\x12\xb6\x01\n" +
 	"\x10ListPropagations\x12/.rotaloom.scheduling.v1.ListPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"H\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/propagations\x12\xce\x01\n" +
 	"\x15MultiReadPropagations\x124.rotaloom.scheduling.v1.MultiReadPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"V\xa2\xbb\x18!\n" +
-	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/propagations/multi_read\x12\xb3\x01\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/propagations/multi_read\x12\xed\x01\n" +
+	"\x1bMultiReadPropagationPersons\x12:.rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest\x1a-.rotaloom.scheduling.v1.PropagationPersonPage\"c\xa2\xbb\x18!\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/propagations/{id}/persons/multi_read\x12\xb3\x01\n" +
 	"\x0eGetPropagation\x12-.rotaloom.scheduling.v1.GetPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"M\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}B\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10PropagationProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
@@ -768,39 +1321,62 @@ func file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_propagation_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_rotaloom_scheduling_v1_propagation_proto_goTypes = []any{
-	(*GetPropagationRequest)(nil),        // 0: rotaloom.scheduling.v1.GetPropagationRequest
-	(*ListPropagationsRequest)(nil),      // 1: rotaloom.scheduling.v1.ListPropagationsRequest
-	(*MultiReadPropagationsRequest)(nil), // 2: rotaloom.scheduling.v1.MultiReadPropagationsRequest
-	(*PropagationFilter)(nil),            // 3: rotaloom.scheduling.v1.PropagationFilter
-	(*PropagationPage)(nil),              // 4: rotaloom.scheduling.v1.PropagationPage
-	(*PropagationList)(nil),              // 5: rotaloom.scheduling.v1.PropagationList
-	(*Propagation)(nil),                  // 6: rotaloom.scheduling.v1.Propagation
-	(*PropagationFailure)(nil),           // 7: rotaloom.scheduling.v1.PropagationFailure
-	(*SkippedDays)(nil),                  // 8: rotaloom.scheduling.v1.SkippedDays
-	(*v1.RefList)(nil),                   // 9: rotaloom.common.v1.RefList
-	(*v1.Ref)(nil),                       // 10: rotaloom.common.v1.Ref
+	(*MultiReadPropagationPersonsRequest)(nil), // 0: rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
+	(*PropagationPersonPage)(nil),              // 1: rotaloom.scheduling.v1.PropagationPersonPage
+	(*PropagationPersonList)(nil),              // 2: rotaloom.scheduling.v1.PropagationPersonList
+	(*PropagationPerson)(nil),                  // 3: rotaloom.scheduling.v1.PropagationPerson
+	(*GetPropagationRequest)(nil),              // 4: rotaloom.scheduling.v1.GetPropagationRequest
+	(*ListPropagationsRequest)(nil),            // 5: rotaloom.scheduling.v1.ListPropagationsRequest
+	(*MultiReadPropagationsRequest)(nil),       // 6: rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	(*PropagationFilter)(nil),                  // 7: rotaloom.scheduling.v1.PropagationFilter
+	(*PropagationPage)(nil),                    // 8: rotaloom.scheduling.v1.PropagationPage
+	(*PropagationList)(nil),                    // 9: rotaloom.scheduling.v1.PropagationList
+	(*Propagation)(nil),                        // 10: rotaloom.scheduling.v1.Propagation
+	(*PropagationPattern)(nil),                 // 11: rotaloom.scheduling.v1.PropagationPattern
+	(*PropagationFailure)(nil),                 // 12: rotaloom.scheduling.v1.PropagationFailure
+	(*SkippedDays)(nil),                        // 13: rotaloom.scheduling.v1.SkippedDays
+	(*SkippedPerson)(nil),                      // 14: rotaloom.scheduling.v1.SkippedPerson
+	(*PropagationDays)(nil),                    // 15: rotaloom.scheduling.v1.PropagationDays
+	(*v1.Ref)(nil),                             // 16: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                         // 17: rotaloom.common.v1.RefList
+	(*ScheduleWarning)(nil),                    // 18: rotaloom.scheduling.v1.ScheduleWarning
 }
 var file_rotaloom_scheduling_v1_propagation_proto_depIdxs = []int32{
-	3,  // 0: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
-	9,  // 1: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
-	5,  // 2: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
-	6,  // 3: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
-	8,  // 4: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
-	7,  // 5: rotaloom.scheduling.v1.Propagation.failures:type_name -> rotaloom.scheduling.v1.PropagationFailure
-	10, // 6: rotaloom.scheduling.v1.PropagationFailure.employee:type_name -> rotaloom.common.v1.Ref
-	1,  // 7: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
-	2,  // 8: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
-	0,  // 9: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
-	4,  // 10: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	4,  // 11: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	6,  // 12: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	10, // [10:13] is the sub-list for method output_type
-	7,  // [7:10] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	2,  // 0: rotaloom.scheduling.v1.PropagationPersonPage.persons:type_name -> rotaloom.scheduling.v1.PropagationPersonList
+	3,  // 1: rotaloom.scheduling.v1.PropagationPersonList.persons:type_name -> rotaloom.scheduling.v1.PropagationPerson
+	16, // 2: rotaloom.scheduling.v1.PropagationPerson.employee:type_name -> rotaloom.common.v1.Ref
+	15, // 3: rotaloom.scheduling.v1.PropagationPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
+	7,  // 4: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
+	17, // 5: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
+	9,  // 6: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
+	10, // 7: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
+	13, // 8: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
+	12, // 9: rotaloom.scheduling.v1.Propagation.failures:type_name -> rotaloom.scheduling.v1.PropagationFailure
+	18, // 10: rotaloom.scheduling.v1.Propagation.warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
+	16, // 11: rotaloom.scheduling.v1.Propagation.employment_terms:type_name -> rotaloom.common.v1.Ref
+	16, // 12: rotaloom.scheduling.v1.Propagation.planner:type_name -> rotaloom.common.v1.Ref
+	11, // 13: rotaloom.scheduling.v1.Propagation.patterns:type_name -> rotaloom.scheduling.v1.PropagationPattern
+	16, // 14: rotaloom.scheduling.v1.PropagationPattern.employment_term:type_name -> rotaloom.common.v1.Ref
+	16, // 15: rotaloom.scheduling.v1.PropagationPattern.employee:type_name -> rotaloom.common.v1.Ref
+	16, // 16: rotaloom.scheduling.v1.PropagationFailure.employee:type_name -> rotaloom.common.v1.Ref
+	14, // 17: rotaloom.scheduling.v1.SkippedDays.persons:type_name -> rotaloom.scheduling.v1.SkippedPerson
+	16, // 18: rotaloom.scheduling.v1.SkippedPerson.employee:type_name -> rotaloom.common.v1.Ref
+	15, // 19: rotaloom.scheduling.v1.SkippedPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
+	5,  // 20: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
+	6,  // 21: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	0,  // 22: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:input_type -> rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
+	4,  // 23: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
+	8,  // 24: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	8,  // 25: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	1,  // 26: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:output_type -> rotaloom.scheduling.v1.PropagationPersonPage
+	10, // 27: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	24, // [24:28] is the sub-list for method output_type
+	20, // [20:24] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_propagation_proto_init() }
@@ -808,16 +1384,20 @@ func file_rotaloom_scheduling_v1_propagation_proto_init() {
 	if File_rotaloom_scheduling_v1_propagation_proto != nil {
 		return
 	}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_warning_proto_init()
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_propagation_proto_rawDesc), len(file_rotaloom_scheduling_v1_propagation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,9 +21,10 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PropagationService_ListPropagations_FullMethodName      = "/rotaloom.scheduling.v1.PropagationService/ListPropagations"
-	PropagationService_MultiReadPropagations_FullMethodName = "/rotaloom.scheduling.v1.PropagationService/MultiReadPropagations"
-	PropagationService_GetPropagation_FullMethodName        = "/rotaloom.scheduling.v1.PropagationService/GetPropagation"
+	PropagationService_ListPropagations_FullMethodName            = "/rotaloom.scheduling.v1.PropagationService/ListPropagations"
+	PropagationService_MultiReadPropagations_FullMethodName       = "/rotaloom.scheduling.v1.PropagationService/MultiReadPropagations"
+	PropagationService_MultiReadPropagationPersons_FullMethodName = "/rotaloom.scheduling.v1.PropagationService/MultiReadPropagationPersons"
+	PropagationService_GetPropagation_FullMethodName              = "/rotaloom.scheduling.v1.PropagationService/GetPropagation"
 )
 
 // PropagationServiceClient is the client API for PropagationService service.
@@ -41,6 +42,9 @@ type PropagationServiceClient interface {
 	// Retrieves propagations in pages, newest first. A propagation must satisfy all given
 	// conditions.
 	MultiReadPropagations(ctx context.Context, in *MultiReadPropagationsRequest, opts ...grpc.CallOption) (*PropagationPage, error)
+	// Retrieves the employees with skipped days or warnings, in pages, ascending by their
+	// ids. The list has only employees whom the caller may see.
+	MultiReadPropagationPersons(ctx context.Context, in *MultiReadPropagationPersonsRequest, opts ...grpc.CallOption) (*PropagationPersonPage, error)
 	// Retrieves one propagation.
 	GetPropagation(ctx context.Context, in *GetPropagationRequest, opts ...grpc.CallOption) (*Propagation, error)
 }
@@ -73,6 +77,16 @@ func (c *propagationServiceClient) MultiReadPropagations(ctx context.Context, in
 	return out, nil
 }
 
+func (c *propagationServiceClient) MultiReadPropagationPersons(ctx context.Context, in *MultiReadPropagationPersonsRequest, opts ...grpc.CallOption) (*PropagationPersonPage, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PropagationPersonPage)
+	err := c.cc.Invoke(ctx, PropagationService_MultiReadPropagationPersons_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *propagationServiceClient) GetPropagation(ctx context.Context, in *GetPropagationRequest, opts ...grpc.CallOption) (*Propagation, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Propagation)
@@ -98,6 +112,9 @@ type PropagationServiceServer interface {
 	// Retrieves propagations in pages, newest first. A propagation must satisfy all given
 	// conditions.
 	MultiReadPropagations(context.Context, *MultiReadPropagationsRequest) (*PropagationPage, error)
+	// Retrieves the employees with skipped days or warnings, in pages, ascending by their
+	// ids. The list has only employees whom the caller may see.
+	MultiReadPropagationPersons(context.Context, *MultiReadPropagationPersonsRequest) (*PropagationPersonPage, error)
 	// Retrieves one propagation.
 	GetPropagation(context.Context, *GetPropagationRequest) (*Propagation, error)
 	mustEmbedUnimplementedPropagationServiceServer()
@@ -115,6 +132,9 @@ func (UnimplementedPropagationServiceServer) ListPropagations(context.Context, *
 }
 func (UnimplementedPropagationServiceServer) MultiReadPropagations(context.Context, *MultiReadPropagationsRequest) (*PropagationPage, error) {
 	return nil, status.Error(codes.Unimplemented, "method MultiReadPropagations not implemented")
+}
+func (UnimplementedPropagationServiceServer) MultiReadPropagationPersons(context.Context, *MultiReadPropagationPersonsRequest) (*PropagationPersonPage, error) {
+	return nil, status.Error(codes.Unimplemented, "method MultiReadPropagationPersons not implemented")
 }
 func (UnimplementedPropagationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*Propagation, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
@@ -176,6 +196,24 @@ func _PropagationService_MultiReadPropagations_Handler(srv interface{}, ctx cont
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PropagationService_MultiReadPropagationPersons_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MultiReadPropagationPersonsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PropagationServiceServer).MultiReadPropagationPersons(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PropagationService_MultiReadPropagationPersons_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PropagationServiceServer).MultiReadPropagationPersons(ctx, req.(*MultiReadPropagationPersonsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PropagationService_GetPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetPropagationRequest)
 	if err := dec(in); err != nil {
@@ -208,6 +246,10 @@ var PropagationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "MultiReadPropagations",
 			Handler:    _PropagationService_MultiReadPropagations_Handler,
+		},
+		{
+			MethodName: "MultiReadPropagationPersons",
+			Handler:    _PropagationService_MultiReadPropagationPersons_Handler,
 		},
 		{
 			MethodName: "GetPropagation",
