@@ -43,14 +43,14 @@ WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 	// A failed propagation stays failed until no batch remains.
 	advancePropagations = `
 UPDATE propagation p SET employees_done = employees_done + u.employees, batches_done = batches_done + u.batches,
-    spans_written = spans_written + u.spans, skipped_locked = skipped_locked + u.locked,
+    spans_written = spans_written + u.spans, employees_changed = employees_changed + u.changed, skipped_locked = skipped_locked + u.locked,
     skipped_cut_loose = skipped_cut_loose + u.cut_loose, moved_at = clock_timestamp(),
     reminders = CASE WHEN u.employees > 0 THEN 0 ELSE reminders END,
     state = CASE WHEN batches_done + u.batches = batches_total THEN 'FINISHED' WHEN u.failed THEN 'FAILED' ELSE state END,
     finished_at = CASE WHEN batches_done + u.batches = batches_total THEN clock_timestamp() END,
     error = CASE WHEN batches_done + u.batches = batches_total THEN '' WHEN u.failed THEN $9 ELSE error END
-FROM unnest($2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[], $8::bool[])
-    AS u (id, employees, batches, spans, locked, cut_loose, failed)
+FROM unnest($2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[], $8::bool[],
+    $10::int[]) AS u (id, employees, batches, spans, locked, cut_loose, failed, changed)
 WHERE p.tenant_id = $1 AND p.applied_by = u.id AND p.state <> 'FINISHED'`
 )
 
@@ -147,14 +147,14 @@ func (c *claim) newest() int64 {
 
 // progress collects the results of the claimed batches by propagation.
 type progress struct {
-	ids                                         []int64
-	employees, batches, spans, locked, detached []int32
-	failed                                      []bool
+	ids                                                  []int64
+	employees, batches, spans, locked, detached, changed []int32
+	failed                                               []bool
 }
 
 // finish completes the batches and counts the progress of their propagations. A result for an
 // employee counts for each of them.
-func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes) {
+func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes) error {
 	var p progress
 	var propagations []int64
 	var numbers []int32
@@ -170,6 +170,10 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 		p.spans[at] += int32(len(intersect(done.AddedEmployees(), b.employees)))
 		p.locked[at] += int32(len(intersect(done.Locked, b.employees)))
 		p.detached[at] += int32(len(intersect(done.Detached, b.employees)))
+		p.changed[at] += int32(len(intersect(done.ChangedEmployees(), b.employees)))
+		if err := done.QueueFindings(batch, tenantID, b.PropagationID, b.employees); err != nil {
+			return err
+		}
 		left := slices.DeleteFunc(slices.Clone(b.employees), func(id int64) bool {
 			_, attempt := slices.BinarySearch(attempted, id)
 			return attempt && failed[id] == ""
@@ -186,13 +190,15 @@ func (c *claim) finish(batch *pgx.Batch, tenantID int64, done *reconcile.Changes
 	lockWindow.Queue(batch, tenantID)
 	batch.Queue(deleteBatches, tenantID, propagations, numbers)
 	batch.Queue(advancePropagations, tenantID, p.ids, p.employees, p.batches, p.spans, p.locked, p.detached, p.failed,
-		failed.merge(c.failed).text())
+		failed.merge(c.failed).text(), p.changed)
+	return nil
 }
 
 func (p *progress) add(id int64) {
 	p.ids = append(p.ids, id)
 	p.employees, p.batches, p.spans = append(p.employees, 0), append(p.batches, 0), append(p.spans, 0)
 	p.locked, p.detached, p.failed = append(p.locked, 0), append(p.detached, 0), append(p.failed, false)
+	p.changed = append(p.changed, 0)
 }
 
 // intersect returns the ids that are also in others. Both ascend. ids may contain duplicates.

@@ -84,6 +84,9 @@ func (p *Propagator) updateBatch(ctx context.Context, key batchKey, only *part) 
 		if err != nil {
 			return err
 		}
+		if err := d.changes.FindWarnings(ctx, tx); err != nil {
+			return err
+		}
 		return p.write(ctx, tx, d, shifts)
 	})
 	if err != nil {
@@ -167,7 +170,9 @@ func (p *Propagator) write(ctx context.Context, tx pgx.Tx, d *scratch, shifts *s
 	if err := outbox.Queue(ctx, tx, batch, events...); err != nil {
 		return fmt.Errorf("propagation: publish changes: %w", err)
 	}
-	d.claim.finish(batch, tenantID, c)
+	if err := d.claim.finish(batch, tenantID, c); err != nil {
+		return err
+	}
 	var next []nextBatch
 	p.queueNext(batch, tenantID, &next)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

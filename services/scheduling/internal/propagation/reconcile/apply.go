@@ -14,11 +14,13 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
+// noPropagation is the id of the propagation of a change that has none.
+const noPropagation = 0
+
 // Apply updates the spans of locked employees to all committed changes, and publishes the
 // differences. Pending propagations of these changes then find nothing left to do. The transaction
 // must be able to read changes that were committed while it waited for the lock.
 func Apply(ctx context.Context, tx pgx.Tx, employeeIDs []int64) error {
-	const noPropagation = 0
 	_, err := apply(ctx, tx, noPropagation, sortedUnique(employeeIDs))
 	return err
 }
@@ -58,6 +60,7 @@ func finish(ctx context.Context, tx pgx.Tx, request propagation.Request) (id int
 		}
 		return propagation.Finish(ctx, tx, id, propagation.Progress{
 			Employees: len(request.EmployeeIDs), Spans: len(changes.AddedEmployees()), Locked: len(changes.Locked), Detached: len(changes.Detached),
+			Changed: len(changes.ChangedEmployees()),
 		})
 	})
 	return id, err
@@ -87,6 +90,14 @@ func apply(ctx context.Context, tx pgx.Tx, propagationID int64, employees []int6
 	events := append(changes.Events(propagationID, state.Revision), shifts.Events(state.Revision)...)
 	if err := outbox.Queue(ctx, tx, batch, events...); err != nil {
 		return nil, fmt.Errorf("propagation: publish changes: %w", err)
+	}
+	if propagationID != noPropagation {
+		if err := changes.FindWarnings(ctx, tx); err != nil {
+			return nil, err
+		}
+		if err := changes.QueueFindings(batch, tenant.Of(ctx), propagationID, employees); err != nil {
+			return nil, err
+		}
 	}
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("propagation: write: %w", err)

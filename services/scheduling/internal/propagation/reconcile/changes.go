@@ -6,6 +6,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -39,16 +40,25 @@ type Changes struct {
 	// edited are the employees with changed entries.
 	edited []editedEmployee
 
+	// changed are the employees with changed schedules, and kept their spans.
+	changed  []changedEmployee
+	kept     []span.Span
+	warnings warnings
+	findings findings
+
 	resolver, unlocked span.Resolver
 	ranges             []civil.Range
 }
 
 // editedEmployee is an employee with changed entries, and the expected spans.
 type editedEmployee struct {
+	employee    int64
 	spans       []span.Span
 	hides       []hiddenentry.Hide
 	memberships []span.Membership
 	locks       []civil.Range
+	// withdrawn are the days of the entries that the change hides; see UpdateHidden.
+	withdrawn []civil.Date
 }
 
 // Compute fills c with the changes of employees. Their ids ascend. takeSeries allocates the series
@@ -73,11 +83,15 @@ func (c *Changes) Compute(s *State, employeeIDs []int64, takeSeries func(count i
 			return fmt.Errorf("propagation: employee %d: %w", employee, err)
 		}
 		if removed, added := c.resolver.Diff(in.Current, expected); len(removed)+len(added) > 0 {
-			c.add(employee, removed, added, hidden)
+			if c.add(employee, removed, added, hidden) {
+				c.keep(employee, in.Current, expected)
+			}
 			c.published.Add(employee, expected)
 		}
 		if len(hidden) > 0 {
-			c.edited = append(c.edited, editedEmployee{slices.Clone(expected), hidden, in.Memberships, in.Locks})
+			c.edited = append(c.edited, editedEmployee{
+				employee: employee, spans: slices.Clone(expected), hides: hidden, memberships: in.Memberships, locks: in.Locks,
+			})
 		}
 	}
 	return nil
@@ -93,18 +107,29 @@ func (c *Changes) reset() {
 	a.from, a.to, a.positions, a.dayCounts = a.from[:0], a.to[:0], a.positions[:0], a.dayCounts[:0]
 	c.employees, c.days, c.Locked, c.Detached = c.employees[:0], civil.Range{}, c.Locked[:0], c.Detached[:0]
 	c.Failed, c.Failures = c.Failed[:0], c.Failures[:0]
+	c.changed, c.kept = c.changed[:0], c.kept[:0]
+	c.findings.reset()
 }
 
 // checkLocked records an employee whose spans would be different without the locked days, or could
 // not be computed.
 func (c *Changes) checkLocked(employee int64, in span.Input, expected []span.Span) {
+	locks := in.Locks
 	in.Locks = nil
-	if unlocked, err := c.unlocked.Resolve(in); err != nil || !slices.Equal(unlocked, expected) {
-		c.Locked = append(c.Locked, employee)
+	unlocked, err := c.unlocked.Resolve(in)
+	if err == nil && slices.Equal(unlocked, expected) {
+		return
 	}
+	c.Locked = append(c.Locked, employee)
+	skipped := slices.Clone(locks)
+	if err == nil {
+		skipped = appendChanged(appendChanged(nil, expected, unlocked), unlocked, expected)
+	}
+	c.addSkipped(employee, propagation.ReasonLocked, civil.Normalise(skipped))
 }
 
-func (c *Changes) add(employee int64, removed, added []span.Span, hidden []hiddenentry.Hide) {
+// add adds the changed spans of an employee, and reports whether the schedule changes.
+func (c *Changes) add(employee int64, removed, added []span.Span, hidden []hiddenentry.Hide) bool {
 	for i := range removed {
 		r := &c.removed
 		r.employees, r.lanes = append(r.employees, employee), append(r.lanes, int16(removed[i].Lane))
@@ -128,12 +153,15 @@ func (c *Changes) add(employee int64, removed, added []span.Span, hidden []hidde
 		}
 		c.days = civil.Range{From: min(c.days.From, r.From), To: max(c.days.To, r.To)}
 	}
-	if slices.ContainsFunc(hidden, func(h hiddenentry.Hide) bool {
-		return slices.ContainsFunc(c.ranges, func(r civil.Range) bool { return r.Contains(h.Day) })
-	}) {
+	if days := detachedDays(hidden, c.ranges); len(days) > 0 {
 		c.Detached = append(c.Detached, employee)
+		c.addSkipped(employee, propagation.ReasonDetached, days)
 	}
+	return len(c.ranges) > 0
 }
+
+// ChangedEmployees returns the employees whose schedules changed, ascending.
+func (c *Changes) ChangedEmployees() []int64 { return c.employees }
 
 // appendChanged appends the days of spans where no other span generates the same entries. If a span
 // only becomes shorter, these are the days that it loses.

@@ -69,18 +69,24 @@ func (c *Changes) UpdateHidden(ctx context.Context, tx pgx.Tx) (*scheduleevent.S
 	return published, nil
 }
 
-// moves returns the hides that differ from their stored state, with their new state.
+// movedHides updates the hides to their new state, and returns those that differ from their stored
+// state.
 func movedHides(edited []editedEmployee, lookup hiddenentry.Lookup) []hiddenentry.Hide {
 	var moved []hiddenentry.Hide
-	for _, one := range edited {
-		for _, h := range one.hides {
+	for i := range edited {
+		one := &edited[i]
+		for k := range one.hides {
+			h := &one.hides[k]
 			slot := h.Resolve(one.spans, lookup)
 			withdrawn := h.Withdraw(slot, one.memberships, one.locks)
 			if slot.Equal(h.Slot) && withdrawn == h.Withdrawn {
 				continue
 			}
+			if withdrawn && !h.Withdrawn {
+				one.withdrawn = append(one.withdrawn, h.OwnDay)
+			}
 			h.Slot, h.Withdrawn = slot, withdrawn
-			moved = append(moved, h)
+			moved = append(moved, *h)
 		}
 	}
 	return moved

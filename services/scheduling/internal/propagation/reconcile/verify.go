@@ -110,7 +110,9 @@ func (r *Report) compare(ctx context.Context, db pg.Querier, s *State, employees
 			continue // Slots are computed from the spans.
 		}
 		if len(hidden) > 0 {
-			edited = append(edited, editedEmployee{slices.Clone(expected), hidden, in.Memberships, in.Locks})
+			edited = append(edited, editedEmployee{
+				employee: employee, spans: slices.Clone(expected), hides: hidden, memberships: in.Memberships, locks: in.Locks,
+			})
 		}
 	}
 	if len(edited) > 0 {
