@@ -113,6 +113,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Rules: &ruleviolation.Checker{Deps: rules}, Locations: commons, Log: deps.Log,
 	}
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
+	propagations := propagation.NewHandler(deps.Pool, resolver.Visible)
 	groups := schedulegroup.New(deps.Pool, commonsv1.NewPersonReferenceServiceClient(deps.Commons), deps.Log)
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator, termRequests: commonsv1.NewTermRequestServiceClient(deps.Commons), memberships: memberships, groups: groups,
@@ -124,10 +125,11 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterShiftTemplateServiceServer)(shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver)),
 			serve.Handle(schedulingv1.RegisterSchedulePatternTemplateServiceServer)(schedulepatterntemplate.New(deps.Pool, definitions)),
 			serve.Handle(schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer)(employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
-				Pool: deps.Pool, Definitions: definitions, Terms: terms, Instants: instants,
+				Pool: deps.Pool, Definitions: definitions, Terms: terms, Instants: instants, Propagations: propagations,
 			})),
 			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeeschedulepattern.New(employeeschedulepattern.Deps{
 				Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
+				Propagations: propagations,
 			})),
 			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
 			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons, instants)),
@@ -138,7 +140,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterScheduleTagServiceServer)(scheduleitem.NewScheduleTags(items)),
 			serve.Handle(schedulingv1.RegisterScheduleEditServiceServer)(scheduleitem.NewScheduleEdits(items)),
 			serve.Handle(schedulingv1.RegisterDayLockServiceServer)(daylock.New(deps.Pool, resolver)),
-			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible)),
+			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagations),
 			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(groups),
 			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool)),
 			serve.Handle(schedulingv1.RegisterTimeOffEditServiceServer)(timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits})),

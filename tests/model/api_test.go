@@ -151,7 +151,7 @@ func (w *fixture) assign(a *assignment) {
 	}
 	var response patternResponse
 	w.must(http.MethodPost, a.words().path+"/apply_create", scenario.Object{a.words().patterns: scenario.Object{"do": scenario.Object{
-		a.words().pattern + "Creates": []scenario.Object{{"override": a.override, a.words().pattern: given}},
+		a.words().pattern + "Creates": []scenario.Object{{"override": a.override, "allowDuplicate": true, a.words().pattern: given}},
 	}}}, &response)
 	a.id = response.id()
 }

@@ -69,6 +69,7 @@ func toResult(r *schedulingv1.GroupSchedulePatternResult) *schedulingv1.Employee
 				EmployeeSchedulePatternId: d.GroupSchedulePatternId, HiddenById: d.HiddenById, StartDate: d.StartDate, EndDate: d.EndDate,
 			}
 		}),
+		ScheduleWarnings: r.GetScheduleWarnings(),
 	}
 }
 

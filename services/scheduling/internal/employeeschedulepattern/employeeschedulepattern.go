@@ -38,6 +38,8 @@ type Deps struct {
 	Schedules Schedules
 	// Builder is the configuration for clients.
 	Builder *schedulingv1.PatternBuilder
+	// Propagations is used by requests that wait.
+	Propagations patternassignment.Propagations
 }
 
 // Handler serves EmployeeSchedulePatternService.
@@ -54,7 +56,7 @@ var _ schedulingv1.EmployeeSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler {
 	return &Handler{builder: deps.Builder, schedules: deps.Schedules, assignments: patternassignment.New(patternassignment.Employees(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants, Visible: deps.Directory.Visible, Unknown: projection.UnknownEmployee,
+		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants, Propagations: deps.Propagations, Visible: deps.Directory.Visible, Unknown: projection.UnknownEmployee,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			employees, err := deps.Directory.Employees(ctx, refs)
 			owners := make([]patternassignment.Owner, len(employees))
@@ -91,7 +93,7 @@ func (h *Handler) ApplyCreateEmployeeSchedulePatterns(ctx context.Context, req *
 	}
 	creates := make([]*schedulingv1.GroupSchedulePatternCreate, len(inputs))
 	for i, input := range inputs {
-		creates[i] = &schedulingv1.GroupSchedulePatternCreate{Override: input.Override, GroupSchedulePattern: toOwner(input.GetEmployeeSchedulePattern())}
+		creates[i] = &schedulingv1.GroupSchedulePatternCreate{Override: input.Override, AllowDuplicate: input.AllowDuplicate, GroupSchedulePattern: toOwner(input.GetEmployeeSchedulePattern())}
 	}
 	outcome, err := h.assignments.Create(ctx, creates, patternassignment.Options{Partial: req.GetPartialSuccess()})
 	if err != nil {

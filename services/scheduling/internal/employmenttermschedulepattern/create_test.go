@@ -31,7 +31,7 @@ VALUES (1, 1, '2025-03-03', '2025-03-10'), (1, 2, '2025-03-03', '2025-03-10'), (
 	template := newAssignment(office, "2025-03-03", "2025-03-31")
 	template.SchedulePattern = &schedulingv1.SchedulePattern{Name: "rota", StartDate: "2025-01-06"}
 	blocked := newAssignment(closed, "1800-01-01", "3000-01-01")
-	req := creation(adding(byName), adding(template), &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: blocked}, adding(byName))
+	req := creation(repeating(byName), repeating(template), &schedulingv1.GroupSchedulePatternCreate{Override: proto.Bool(true), GroupSchedulePattern: blocked}, repeating(byName))
 	var header metadata.MD
 	response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req, grpc.Header(&header))
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestApplyCreateRefuses(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			req := creation(adding(newAssignment(office, "2025-03-03", "")), adding(c.given))
+			req := creation(repeating(newAssignment(office, "2025-03-03", "")), repeating(c.given))
 			_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, req)
 			requireFault(t, err, c.code, 400, c.text)
 			assert.Equal(t, before, w.Rows(t, tables...), "nothing was changed")
@@ -124,7 +124,7 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	noStart := newAssignment(warehouse, "", "")
-	req := creation(adding(noStart), adding(newAssignment(warehouse, "2025-03-03", "")), adding(newAssignment(99, "2025-03-03", "")))
+	req := creation(repeating(noStart), repeating(newAssignment(warehouse, "2025-03-03", "")), repeating(newAssignment(99, "2025-03-03", "")))
 	req.PartialSuccess = proto.Bool(true)
 	call := func() (*schedulingv1.GroupSchedulePatternResults, metadata.MD, error) {
 		var header metadata.MD
@@ -159,12 +159,12 @@ func TestApplyCreateWithPartialSuccess(t *testing.T) {
 			require.NoError(t, err)
 			input := &schedulingv1.GroupSchedulePatternCreate{}
 			require.NoError(t, response.GetFailure().GetDetails().GetResults()[0].GetError().GetDetails().GetInput().UnmarshalTo(input))
-			assert.True(t, proto.Equal(adding(noStart), input))
+			assert.True(t, proto.Equal(repeating(noStart), input))
 		})
 	}
 
 	before := w.Rows(t, tables...)
-	req = creation(adding(noStart), adding(newAssignment(99, "2025-03-03", "")))
+	req = creation(repeating(noStart), repeating(newAssignment(99, "2025-03-03", "")))
 	req.PartialSuccess = proto.Bool(true)
 	_, header, err = call()
 	f := requireFault(t, err, fault.CodeBulkFailed, 400, "")
@@ -178,7 +178,7 @@ func TestTooManyPatternsOnOneDay(t *testing.T) {
 	w := newFixture(t)
 	creates := make([]*schedulingv1.GroupSchedulePatternCreate, 9)
 	for i := range creates {
-		creates[i] = adding(newAssignment(warehouse, "2025-03-03", "2025-03-31"))
+		creates[i] = repeating(newAssignment(warehouse, "2025-03-03", "2025-03-31"))
 	}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates...))
 	requireFault(t, err, patterndefinition.CodeInvalid, 400, "groupSchedulePatternCreates[8]")

@@ -52,6 +52,8 @@ type Deps struct {
 	// Instants finds the past instants of requests.
 	Instants *asof.Instants
 	Terms    Terms
+	// Propagations is used by requests that wait.
+	Propagations patternassignment.Propagations
 }
 
 // Handler serves EmploymentTermSchedulePatternService.
@@ -67,7 +69,7 @@ var _ schedulingv1.EmploymentTermSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(settings Settings, deps Deps) *Handler {
 	return &Handler{settings: settings, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants,
+		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants, Propagations: deps.Propagations,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			terms, err := deps.Terms.Terms(ctx, refs)
 			owners := make([]patternassignment.Owner, len(terms))

@@ -92,10 +92,15 @@ func adding(g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePat
 	return &schedulingv1.GroupSchedulePatternCreate{GroupSchedulePattern: g}
 }
 
+// repeating may generate the same shifts as another assignment.
+func repeating(g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePatternCreate {
+	return &schedulingv1.GroupSchedulePatternCreate{GroupSchedulePattern: g, AllowDuplicate: proto.Bool(true)}
+}
+
 // create makes one assignment and returns it.
 func (w *fixture) create(t *testing.T, g *schedulingv1.GroupSchedulePattern) *schedulingv1.GroupSchedulePattern {
 	t.Helper()
-	response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(g)))
+	response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(repeating(g)))
 	require.NoError(t, err)
 	require.Len(t, response.GetResults(), 1)
 	return response.GetResults()[0].GetGroupSchedulePattern()

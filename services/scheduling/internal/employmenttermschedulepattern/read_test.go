@@ -151,7 +151,7 @@ func TestAnotherTenantSeesNothing(t *testing.T) {
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
 	_, err = w.client.DeleteEmploymentTermSchedulePattern(other, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: made.GetId()})
 	requireFault(t, err, patterndefinition.CodeUnknown, 404, "")
-	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(other, creation(adding(newAssignment(warehouse, "2025-03-03", ""))))
+	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(other, creation(repeating(newAssignment(warehouse, "2025-03-03", ""))))
 	requireFault(t, err, "WFS-106607", 400, "")
 }
 

@@ -266,7 +266,7 @@ func TestAnAssignmentMayNotGrowWhereThereIsNoRoom(t *testing.T) {
 	early := w.create(t, newAssignment(warehouse, "2025-01-01", "2025-01-31"))
 	var creates []*schedulingv1.GroupSchedulePatternCreate
 	for range 8 {
-		creates = append(creates, adding(newAssignment(warehouse, "2025-03-03", "2025-03-31")))
+		creates = append(creates, repeating(newAssignment(warehouse, "2025-03-03", "2025-03-31")))
 	}
 	_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(creates...))
 	require.NoError(t, err)
@@ -282,8 +282,10 @@ func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	var list []int64
-	for _, month := range []string{"01", "02", "03", "04", "05", "06", "07", "08", "09"} {
-		list = append(list, w.create(t, newAssignment(warehouse, "2025-"+month+"-01", "2025-"+month+"-20")).GetId())
+	for i, month := range []string{"01", "02", "03", "04", "05", "06", "07", "08", "09"} {
+		g := newAssignment(warehouse, "2025-"+month+"-01", "2025-"+month+"-20")
+		g.SchedulePattern = rota(int32(7 + i))
+		list = append(list, w.create(t, g).GetId())
 	}
 	before := w.Rows(t, tables...)
 	_, _, err := w.update(ending("", list...), false)
@@ -293,7 +295,7 @@ func TestAssignmentsThatWereApartMayNotAllGrowOverOneDay(t *testing.T) {
 	_, _, err = w.update(ending("", list[:7]...), false)
 	require.NoError(t, err)
 	w.create(t, newAssignment(warehouse, "2025-10-01", ""))
-	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(newAssignment(warehouse, "2025-10-01", ""))))
+	_, err = w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(repeating(newAssignment(warehouse, "2025-10-01", ""))))
 	requireFault(t, err, patterndefinition.CodeInvalid, 400, "too many schedule patterns")
 	_, _, err = w.update(ending("2025-09-30", list[0]), false)
 	require.NoError(t, err)
@@ -306,7 +308,7 @@ func TestAnOverrideStaysIfTooManyAssignmentsWouldReturn(t *testing.T) {
 	add := func(override bool) (id int64) {
 		t.Helper()
 		response, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(&schedulingv1.GroupSchedulePatternCreate{
-			Override: &override, GroupSchedulePattern: newAssignment(warehouse, "2025-03-03", "2025-03-31"),
+			Override: &override, AllowDuplicate: proto.Bool(true), GroupSchedulePattern: newAssignment(warehouse, "2025-03-03", "2025-03-31"),
 		}))
 		require.NoError(t, err)
 		return response.GetResults()[0].GetGroupSchedulePattern().GetId()
@@ -365,7 +367,7 @@ func TestUpdatesAtOnce(t *testing.T) {
 			assert.NoError(t, err)
 		})
 		group.Go(func() {
-			_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(adding(newAssignment(office, fmt.Sprintf("2026-%02d-01", i+1), fmt.Sprintf("2026-%02d-20", i+1)))))
+			_, err := w.client.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, creation(repeating(newAssignment(office, fmt.Sprintf("2026-%02d-01", i+1), fmt.Sprintf("2026-%02d-20", i+1)))))
 			assert.NoError(t, err)
 		})
 	}

@@ -258,7 +258,7 @@ func (w *careers) assignOwn(employee int64, from, name string) int64 {
 	response, err := w.patterns.ApplyCreateEmployeeSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateEmployeeSchedulePatternsRequest{
 		Body: &schedulingv1.ApplyCreateEmployeeSchedulePatterns{EmployeeSchedulePatterns: &schedulingv1.EmployeeSchedulePatternCreation{
 			Do: &schedulingv1.EmployeeSchedulePatternCreates{EmployeeSchedulePatternCreates: []*schedulingv1.EmployeeSchedulePatternCreate{{
-				Override: proto.Bool(false), EmployeeSchedulePattern: &schedulingv1.EmployeeSchedulePattern{
+				Override: proto.Bool(false), AllowDuplicate: proto.Bool(true), EmployeeSchedulePattern: &schedulingv1.EmployeeSchedulePattern{
 					EmployeeRef: &commonv1.Ref{Id: &employee}, StartDate: from, SchedulePattern: pattern(name),
 				},
 			}}},

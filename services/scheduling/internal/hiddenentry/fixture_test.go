@@ -121,7 +121,7 @@ func (w *fixture) assign(term int64, from, to string, override bool, names ...st
 	response, err := w.terms.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{
 		Body: &schedulingv1.ApplyCreateGroupSchedulePatterns{GroupSchedulePatterns: &schedulingv1.GroupSchedulePatternCreation{
 			Do: &schedulingv1.GroupSchedulePatternCreates{GroupSchedulePatternCreates: []*schedulingv1.GroupSchedulePatternCreate{{
-				Override: &override, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{
+				Override: &override, AllowDuplicate: proto.Bool(true), GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{
 					GroupRef: &commonv1.Ref{Id: &term}, StartDate: from, EndDate: to, SchedulePattern: pattern(names...),
 				},
 			}}},

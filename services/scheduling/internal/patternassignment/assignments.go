@@ -43,6 +43,8 @@ type Deps struct {
 	Visible func(ctx context.Context) (rowvisibility.Set, error)
 	// Instants finds the past instants of requests.
 	Instants *asof.Instants
+	// Propagations is used by requests that wait.
+	Propagations Propagations
 }
 
 // Assignments manages the assignments of one kind of owners.

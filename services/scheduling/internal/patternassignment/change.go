@@ -28,37 +28,59 @@ const firstNewSeq = int64(1) << 62
 type layers struct {
 	kind    *Kind
 	byOwner map[int64][]span.Assignment
-	hired   map[int64]civil.Date
-	next    int64
+	// stored has the ids of the assignments before the request.
+	stored map[int64]bool
+	// patterns has the ids of the patterns in the request; negative ones are not stored.
+	patterns map[*patterndefinition.Definition]int64
+	hired    map[int64]civil.Date
+	next     int64
 }
 
 func (k *Kind) layers(list []assignment, hired map[int64]civil.Date) *layers {
-	l := &layers{kind: k, hired: hired, byOwner: map[int64][]span.Assignment{}, next: firstNewSeq}
+	l := &layers{kind: k, hired: hired, byOwner: map[int64][]span.Assignment{}, stored: map[int64]bool{}, next: firstNewSeq}
 	for i := range list {
-		l.addLayer(&list[i])
+		l.stored[list[i].id] = true
+		l.addLayer(&list[i], nil)
 	}
 	return l
 }
 
-func (l *layers) addLayer(a *assignment) {
-	layer := a.layer()
-	if layer.Seq == 0 {
-		l.next++
-		layer.Seq = l.next
-	}
+func (l *layers) addLayer(a *assignment, definition *patterndefinition.Definition) {
+	layer := l.layer(a, definition)
+	l.next = max(l.next, layer.Seq)
 	l.byOwner[a.ownerID] = append(l.byOwner[a.ownerID], layer)
 }
 
+// layer returns an assignment as a layer. A new assignment is above all others. definition is its
+// pattern if that has no id yet.
+func (l *layers) layer(a *assignment, definition *patterndefinition.Definition) span.Assignment {
+	layer := a.layer()
+	if layer.PatternID == 0 {
+		layer.PatternID = l.patterns[definition]
+	}
+	if layer.Seq == 0 {
+		layer.Seq = l.next + 1
+	}
+	return layer
+}
+
 // add chooses the lane of a new assignment and adds it. It rejects an assignment if the days have
-// no room for another one: the ids of entries limit the number of layers.
-func (l *layers) add(path string, a *assignment) error {
+// no room for another one: the ids of entries limit the number of layers. Unless the creation allows
+// duplicates, it also rejects an assignment that repeats another one.
+func (l *layers) add(c *creation, a *assignment) error {
+	path := c.path
 	if err := l.checkHired(path, a.ownerID, a.days.From); err != nil {
 		return err
 	}
 	before := l.byOwner[a.ownerID]
 	var err error
+	if added := l.layer(a, c.definition); !c.input.GetAllowDuplicate() {
+		if err = l.checkDuplicate(path, before, &added, nil); err != nil {
+			return err
+		}
+	}
 	if a.lane, err = span.LaneFor(before, a.layer()); err == nil {
-		l.addLayer(a)
+		l.addLayer(a, c.definition)
 		err = span.CheckDepth(l.byOwner[a.ownerID], a.days)
 	}
 	if err != nil {
@@ -88,9 +110,16 @@ func (l *layers) change(e *edit) error {
 		}
 	}
 	before := l.byOwner[e.before.ownerID]
-	l.byOwner[e.before.ownerID] = slices.DeleteFunc(slices.Clone(before), func(a span.Assignment) bool { return a.ID == e.before.id })
+	others := slices.DeleteFunc(slices.Clone(before), func(a span.Assignment) bool { return a.ID == e.before.id })
 	for i := range e.after {
-		l.addLayer(&e.after[i])
+		part := l.layer(&e.after[i], e.definition)
+		if err := l.checkDuplicate(fmt.Sprintf("The %s %d", resourceName, e.before.id), others, &part, e.duplicatedBefore); err != nil {
+			return err
+		}
+	}
+	l.byOwner[e.before.ownerID] = others
+	for i := range e.after {
+		l.addLayer(&e.after[i], e.definition)
 	}
 	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.affectedDays().days); err != nil {
 		l.byOwner[e.before.ownerID] = before
@@ -98,6 +127,16 @@ func (l *layers) change(e *edit) error {
 			"cannot be changed like this: the %s would have too many schedule patterns on one day. End or remove others first", l.kind.owner).WithCause(err)
 	}
 	return nil
+}
+
+// duplicatedBefore returns the days on which the assignment generated the same shifts as another
+// one before the edit.
+func (e *edit) duplicatedBefore(other *span.Assignment) []civil.Range {
+	before := e.before.layer()
+	if !generateSame(&before, other) {
+		return nil
+	}
+	return []civil.Range{e.before.days}
 }
 
 // store writes edits with numbered parts, and starts their propagation. It returns 0 if there is
@@ -123,7 +162,12 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, at time.Time, edits []edit)
 		return 0, nil
 	}
 	slices.Sort(owners)
-	propagationID, err := propagation.Start(ctx, tx, k.affected(slices.Compact(owners)))
+	assignments := slices.Clone(ended)
+	for _, a := range parts {
+		assignments = append(assignments, a.id)
+	}
+	slices.Sort(assignments)
+	propagationID, err := propagation.Start(ctx, tx, k.affected(slices.Compact(owners), slices.Compact(assignments)))
 	if err != nil {
 		return 0, err
 	}
@@ -162,7 +206,7 @@ func (s *Assignments) describe(ctx context.Context, db pg.Querier, d *decision, 
 		results[i] = edits[i].result(patterns, locked[i])
 		results[i].HiddenDays = edits[i].hiddenDays(after)
 	}
-	return results, nil
+	return results, s.addWarnings(ctx, db, d, after, unstored, results)
 }
 
 // affectedDays returns the range of days that an edit affects.

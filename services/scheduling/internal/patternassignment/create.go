@@ -38,6 +38,9 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 	if err != nil {
 		return nil, err
 	}
+	if err := s.await(ctx, propagationID, outcome.Successes()); err != nil {
+		return nil, err
+	}
 	return outcome, propagation.SetLocation(ctx, propagationID)
 }
 
@@ -184,6 +187,17 @@ func (s *Assignments) create(ctx context.Context, list []creation, options Optio
 	return outcome, propagationID, err
 }
 
+// createdDefinitions returns the patterns of the create operations without errors.
+func createdDefinitions(list []creation) []*patterndefinition.Definition {
+	var definitions []*patterndefinition.Definition
+	for i := range list {
+		if list[i].err == nil {
+			definitions = append(definitions, list[i].definition)
+		}
+	}
+	return definitions
+}
+
 // createdOwners returns the owners of the create operations without errors.
 func createdOwners(list []creation) []int64 {
 	var owners []int64
@@ -215,13 +229,16 @@ func (s *Assignments) decideCreate(ctx context.Context, db pg.Querier, list []cr
 	}
 	d := &decision{owners: owners, now: now, errs: make([]error, len(list))}
 	layers := s.kind.layers(now, hired)
+	if layers.patterns, err = s.deps.Definitions.Find(ctx, db, createdDefinitions(list)); err != nil {
+		return nil, err
+	}
 	for i := range list {
 		c := &list[i]
 		if d.errs[i] = c.err; c.err != nil {
 			continue
 		}
 		added := c.assignment
-		if d.errs[i] = layers.add(c.path, &added); d.errs[i] == nil {
+		if d.errs[i] = layers.add(c, &added); d.errs[i] == nil {
 			d.edits = append(d.edits, edit{after: []assignment{added}, definition: c.definition})
 		}
 	}

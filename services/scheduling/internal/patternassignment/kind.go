@@ -24,8 +24,8 @@ type Kind struct {
 	codeEnd, codeStart string
 	// ofEmployees reports whether the owners are employees.
 	ofEmployees bool
-	// affected returns the propagation request for changed owners.
-	affected func(owners []int64) propagation.Request
+	// affected returns the propagation request for changed assignments of owners.
+	affected func(owners, assignments []int64) propagation.Request
 	// notice formats the notice about a number of employees with locked days.
 	notice func(employees int64) string
 
@@ -53,8 +53,8 @@ func Terms() *Kind {
 		lock: "patterns of employment terms", owner: "employment term", owners: "employment terms",
 		pattern: "groupSchedulePattern", ref: "groupRef", refs: "groupRefs", removeByOwners: "removeByGroups", lastBlocks: " and removeByGroups",
 		codeEnd: codeEnd, codeStart: codeMissing, countLocked: countLockedOfTerms,
-		affected: func(owners []int64) propagation.Request {
-			return propagation.Request{Cause: propagation.CausePattern, TermIDs: owners}
+		affected: func(owners, assignments []int64) propagation.Request {
+			return propagation.Request{Cause: propagation.CausePattern, TermIDs: owners, AssignmentIDs: assignments}
 		},
 		notice: func(employees int64) string {
 			return fmt.Sprintf("Locked days of at least %d employees of the term are not changed.", employees)
@@ -94,8 +94,8 @@ func Employees() *Kind {
 		lock: "patterns of employees", owner: "employee", owners: "employees", ofEmployees: true,
 		pattern: "employeeSchedulePattern", ref: "employeeRef", refs: "employeeRefs", removeByOwners: "removeByEmployees", lastBlocks: ", removeByEmployees and restore",
 		codeEnd: codeEmployeeEnd, codeStart: codeEmployeeStart, countLocked: countLockedOfEmployees,
-		affected: func(owners []int64) propagation.Request {
-			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners}
+		affected: func(owners, assignments []int64) propagation.Request {
+			return propagation.Request{Cause: propagation.CausePattern, EmployeeIDs: owners, AssignmentIDs: assignments}
 		},
 		selectHired: selectHired,
 		notice:      func(int64) string { return "Locked days of the employee are not changed." },

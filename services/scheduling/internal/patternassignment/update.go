@@ -32,6 +32,18 @@ type UpdateOutcome struct {
 	ByOwner *ByOwnerOutcome
 }
 
+// results returns the results of all changed assignments.
+func (o UpdateOutcome) results() []*schedulingv1.GroupSchedulePatternResult {
+	if o.ByID != nil {
+		return o.ByID.Successes()
+	}
+	var list []*schedulingv1.GroupSchedulePatternResult
+	for _, one := range o.ByOwner.Successes() {
+		list = append(list, one.GetResults()...)
+	}
+	return list
+}
+
 // Update changes or removes assignments: all of them or, with partial success, the valid ones. It
 // starts one propagation, and names it in the response.
 func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns, options Options) (UpdateOutcome, error) {
@@ -45,6 +57,9 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 		outcome.ByOwner, propagationID, err = s.removeByOwners(ctx, u, options)
 	} else {
 		outcome.ByID, propagationID, err = s.update(ctx, u, options)
+	}
+	if err == nil {
+		err = s.await(ctx, propagationID, outcome.results())
 	}
 	if err != nil {
 		return UpdateOutcome{}, err
@@ -205,6 +220,11 @@ func (s *Assignments) decideUpdate(ctx context.Context, db pg.Querier, owners []
 		return nil, err
 	}
 	layers := s.kind.layers(now, hired)
+	if b != nil {
+		if layers.patterns, err = s.deps.Definitions.Find(ctx, db, []*patterndefinition.Definition{b.definition}); err != nil {
+			return nil, err
+		}
+	}
 	rowvisibility.WritesForNobody(ctx) // in case no assignment is found
 	checkDays := func(parts []assignment) error { return s.checkVisible(ctx, visible, parts) }
 	d := &decision{owners: owners, now: now, errs: make([]error, len(u.ids))}

@@ -192,6 +192,9 @@ func (s *shift) source() string {
 	if s.assignment == 0 {
 		return "an entry made by hand"
 	}
+	if s.assignment < 0 { // A preview does not store it.
+		return "another schedule pattern of the change"
+	}
 	return fmt.Sprintf("the schedule pattern assignment %d", s.assignment)
 }
 

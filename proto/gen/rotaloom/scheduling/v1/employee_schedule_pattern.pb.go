@@ -431,8 +431,13 @@ type EmployeeSchedulePatternCreate struct {
 	Override *bool `protobuf:"varint,1,opt,name=override,proto3,oneof" json:"override,omitempty"`
 	// The assignment to create.
 	EmployeeSchedulePattern *EmployeeSchedulePattern `protobuf:"bytes,2,opt,name=employee_schedule_pattern,json=employeeSchedulePattern,proto3" json:"employee_schedule_pattern,omitempty"`
-	unknownFields           protoimpl.UnknownFields
-	sizeCache               protoimpl.SizeCache
+	// Specific to this product: whether the assignment may generate the same shifts as
+	// another assignment of the employee, so that the employee gets each shift twice. The
+	// default is false: an assignment with the same pattern in the same position of its
+	// cycle, and without override, is then refused with 409 WRL-30601.
+	AllowDuplicate *bool `protobuf:"varint,3,opt,name=allow_duplicate,json=allowDuplicate,proto3,oneof" json:"allow_duplicate,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *EmployeeSchedulePatternCreate) Reset() {
@@ -477,6 +482,13 @@ func (x *EmployeeSchedulePatternCreate) GetEmployeeSchedulePattern() *EmployeeSc
 		return x.EmployeeSchedulePattern
 	}
 	return nil
+}
+
+func (x *EmployeeSchedulePatternCreate) GetAllowDuplicate() bool {
+	if x != nil && x.AllowDuplicate != nil {
+		return *x.AllowDuplicate
+	}
+	return false
 }
 
 type ApplyUpdateEmployeeSchedulePatternsRequest struct {
@@ -1287,9 +1299,14 @@ type EmployeeSchedulePatternResult struct {
 	Exceptions []string `protobuf:"bytes,4,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
 	// The days of this assignment, or of other assignments of the employee, that are hidden
 	// by an overriding assignment with precedence. At most 100 entries.
-	HiddenDays    []*HiddenEmployeePatternDays `protobuf:"bytes,5,rep,name=hidden_days,json=hiddenDays,proto3" json:"hidden_days,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HiddenDays []*HiddenEmployeePatternDays `protobuf:"bytes,5,rep,name=hidden_days,json=hiddenDays,proto3" json:"hidden_days,omitempty"`
+	// Reasons to look at the schedules, specific to this product. Without Prefer: wait=N, or
+	// if the propagation does not finish in time, only the shifts of the employee's own
+	// patterns are
+	// compared with each other, and no persons are named. The propagation has all warnings.
+	ScheduleWarnings []*ScheduleWarning `protobuf:"bytes,6,rep,name=schedule_warnings,json=scheduleWarnings,proto3" json:"schedule_warnings,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *EmployeeSchedulePatternResult) Reset() {
@@ -1353,6 +1370,13 @@ func (x *EmployeeSchedulePatternResult) GetExceptions() []string {
 func (x *EmployeeSchedulePatternResult) GetHiddenDays() []*HiddenEmployeePatternDays {
 	if x != nil {
 		return x.HiddenDays
+	}
+	return nil
+}
+
+func (x *EmployeeSchedulePatternResult) GetScheduleWarnings() []*ScheduleWarning {
+	if x != nil {
+		return x.ScheduleWarnings
 	}
 	return nil
 }
@@ -1921,7 +1945,7 @@ var File_rotaloom_scheduling_v1_employee_schedule_pattern_proto protoreflect.Fil
 
 const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\n" +
-	"6rotaloom/scheduling/v1/employee_schedule_pattern.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x1a-rotaloom/scheduling/v1/schedule_pattern.proto\"3\n" +
+	"6rotaloom/scheduling/v1/employee_schedule_pattern.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x1a-rotaloom/scheduling/v1/schedule_pattern.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"3\n" +
 	"!GetEmployeeSchedulePatternRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"6\n" +
 	"$DeleteEmployeeSchedulePatternRequest\x12\x0e\n" +
@@ -1948,11 +1972,13 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\x02do\x18\x01 \x01(\v26.rotaloom.scheduling.v1.EmployeeSchedulePatternCreatesB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xd3\x01\n" +
 	"\x1eEmployeeSchedulePatternCreates\x12\xb0\x01\n" +
 	"!employee_schedule_pattern_creates\x18\x01 \x03(\v25.rotaloom.scheduling.v1.EmployeeSchedulePatternCreateB.\xa2\xbb\x18*\n" +
-	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x1eemployeeSchedulePatternCreates\"\xc2\x01\n" +
+	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x1eemployeeSchedulePatternCreates\"\x84\x02\n" +
 	"\x1dEmployeeSchedulePatternCreate\x12\x1f\n" +
 	"\boverride\x18\x01 \x01(\bH\x00R\boverride\x88\x01\x01\x12s\n" +
-	"\x19employee_schedule_pattern\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x17employeeSchedulePatternB\v\n" +
-	"\t_override\"\xbf\x01\n" +
+	"\x19employee_schedule_pattern\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x17employeeSchedulePattern\x12,\n" +
+	"\x0fallow_duplicate\x18\x03 \x01(\bH\x01R\x0eallowDuplicate\x88\x01\x01B\v\n" +
+	"\t_overrideB\x12\n" +
+	"\x10_allow_duplicate\"\xbf\x01\n" +
 	"*ApplyUpdateEmployeeSchedulePatternsRequest\x12O\n" +
 	"\x04body\x18\x01 \x01(\v2;.rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01B\x12\n" +
@@ -2002,7 +2028,7 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\x1eEmployeeSchedulePatternResults\x12O\n" +
 	"\aresults\x18\x01 \x03(\v25.rotaloom.scheduling.v1.EmployeeSchedulePatternResultR\aresults\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\aresults\x12\afailure\"\xb0\x03\n" +
+	"\aresults\x12\afailure\"\x86\x04\n" +
 	"\x1dEmployeeSchedulePatternResult\x12\x1b\n" +
 	"\x06status\x18\x01 \x01(\bH\x00R\x06status\x88\x01\x01\x12k\n" +
 	"\x19employee_schedule_pattern\x18\x02 \x01(\v2/.rotaloom.scheduling.v1.EmployeeSchedulePatternR\x17employeeSchedulePattern\x12\x85\x01\n" +
@@ -2011,7 +2037,8 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"exceptions\x18\x04 \x03(\tR\n" +
 	"exceptions\x12R\n" +
 	"\vhidden_days\x18\x05 \x03(\v21.rotaloom.scheduling.v1.HiddenEmployeePatternDaysR\n" +
-	"hiddenDaysB\t\n" +
+	"hiddenDays\x12T\n" +
+	"\x11schedule_warnings\x18\x06 \x03(\v2'.rotaloom.scheduling.v1.ScheduleWarningR\x10scheduleWarningsB\t\n" +
 	"\a_status\"\xf4\x01\n" +
 	"\x19HiddenEmployeePatternDays\x12D\n" +
 	"\x1cemployee_schedule_pattern_id\x18\x01 \x01(\x03H\x00R\x19employeeSchedulePatternId\x88\x01\x01\x12%\n" +
@@ -2062,7 +2089,7 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"\x1aemployee_schedule_patterns\"\x8b\x01\n" +
 	"\"EmployeeSchedulePatternHistoryList\x12T\n" +
 	"\thistories\x18\x01 \x03(\v26.rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryR\thistories:\x0f\xa2\xbb\x18\v\n" +
-	"\thistories2\x9c\r\n" +
+	"\thistories2\xa2\r\n" +
 	"\x1eEmployeeSchedulePatternService\x12\xf3\x01\n" +
 	"\x1aGetEmployeeSchedulePattern\x129.rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest\x1a/.rotaloom.scheduling.v1.EmployeeSchedulePattern\"i\xa2\xbb\x18/\n" +
 	")scheduling.employee_schedule_pattern.read\x18\x01h\x01\x82\xd3\xe4\x93\x020\x12./v1/scheduling/employee_schedule_patterns/{id}\x12\x85\x02\n" +
@@ -2070,13 +2097,13 @@ const file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_rawDesc = "" +
 	"*scheduling.employee_schedule_pattern.write\x18\x04 \xcc\x01h\x01\x92\x01\x1d\n" +
 	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x020*./v1/scheduling/employee_schedule_patterns/{id}\x12\xe1\x01\n" +
 	"\x19GetEmployeePatternBuilder\x120.rotaloom.scheduling.v1.GetPatternBuilderRequest\x1a&.rotaloom.scheduling.v1.PatternBuilder\"j\xa2\xbb\x18-\n" +
-	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x023\x121/v1/scheduling/employee_schedule_patterns/builder\x12\xba\x02\n" +
-	"#ApplyCreateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"\x96\x01\xa2\xbb\x18N\n" +
+	")scheduling.employee_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x023\x121/v1/scheduling/employee_schedule_patterns/builder\x12\xbd\x02\n" +
+	"#ApplyCreateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"\x99\x01\xa2\xbb\x18Q\n" +
 	"*scheduling.employee_schedule_pattern.write\x18\x04\x92\x01\x1d\n" +
-	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_create\x12\xba\x02\n" +
-	"#ApplyUpdateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"\x96\x01\xa2\xbb\x18N\n" +
+	"\x1bscheduling.schedule_pattern\xb8\x01\x01\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_create\x12\xbd\x02\n" +
+	"#ApplyUpdateEmployeeSchedulePatterns\x12B.rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest\x1a6.rotaloom.scheduling.v1.EmployeeSchedulePatternResults\"\x99\x01\xa2\xbb\x18Q\n" +
 	"*scheduling.employee_schedule_pattern.write\x18\x04\x92\x01\x1d\n" +
-	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_update\x12\x9d\x02\n" +
+	"\x1bscheduling.schedule_pattern\xb8\x01\x01\x82\xd3\xe4\x93\x02>:\x04body\"6/v1/scheduling/employee_schedule_patterns/apply_update\x12\x9d\x02\n" +
 	"!MultiReadEmployeeSchedulePatterns\x12@.rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest\x1aA.rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse\"s\xa2\xbb\x18-\n" +
 	")scheduling.employee_schedule_pattern.read\x18\x02\x82\xd3\xe4\x93\x02<:\x04body\"4/v1/scheduling/employee_schedule_patterns/multi_readB\x80\x02\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x1cEmployeeSchedulePatternProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
@@ -2133,10 +2160,11 @@ var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_goTypes = []any{
 	(*UpdateGroupSchedulePatternEndDate)(nil), // 35: rotaloom.scheduling.v1.UpdateGroupSchedulePatternEndDate
 	(*RemovedDays)(nil),                       // 36: rotaloom.scheduling.v1.RemovedDays
 	(*v1.ErrorBody)(nil),                      // 37: rotaloom.common.v1.ErrorBody
-	(*SchedulePatternReadOptions)(nil),        // 38: rotaloom.scheduling.v1.SchedulePatternReadOptions
-	(*GetPatternBuilderRequest)(nil),          // 39: rotaloom.scheduling.v1.GetPatternBuilderRequest
-	(*emptypb.Empty)(nil),                     // 40: google.protobuf.Empty
-	(*PatternBuilder)(nil),                    // 41: rotaloom.scheduling.v1.PatternBuilder
+	(*ScheduleWarning)(nil),                   // 38: rotaloom.scheduling.v1.ScheduleWarning
+	(*SchedulePatternReadOptions)(nil),        // 39: rotaloom.scheduling.v1.SchedulePatternReadOptions
+	(*GetPatternBuilderRequest)(nil),          // 40: rotaloom.scheduling.v1.GetPatternBuilderRequest
+	(*emptypb.Empty)(nil),                     // 41: google.protobuf.Empty
+	(*PatternBuilder)(nil),                    // 42: rotaloom.scheduling.v1.PatternBuilder
 }
 var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_depIdxs = []int32{
 	32, // 0: rotaloom.scheduling.v1.EmployeeSchedulePattern.employee_ref:type_name -> rotaloom.common.v1.Ref
@@ -2175,32 +2203,33 @@ var file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_depIdxs = []int3
 	2,  // 33: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.employee_schedule_pattern:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
 	24, // 34: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
 	23, // 35: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.hidden_days:type_name -> rotaloom.scheduling.v1.HiddenEmployeePatternDays
-	26, // 36: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns
-	27, // 37: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternWhere
-	38, // 38: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.multi_read_options:type_name -> rotaloom.scheduling.v1.SchedulePatternReadOptions
-	28, // 39: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
-	32, // 40: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees.employee_refs:type_name -> rotaloom.common.v1.Ref
-	30, // 41: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternList
-	31, // 42: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
-	2,  // 43: rotaloom.scheduling.v1.EmployeeSchedulePatternList.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	24, // 44: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
-	0,  // 45: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest
-	1,  // 46: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest
-	39, // 47: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
-	3,  // 48: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest
-	8,  // 49: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest
-	25, // 50: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
-	2,  // 51: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePattern
-	40, // 52: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:output_type -> google.protobuf.Empty
-	41, // 53: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
-	21, // 54: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
-	21, // 55: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
-	29, // 56: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
-	51, // [51:57] is the sub-list for method output_type
-	45, // [45:51] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	38, // 36: rotaloom.scheduling.v1.EmployeeSchedulePatternResult.schedule_warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
+	26, // 37: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns
+	27, // 38: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternWhere
+	39, // 39: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatterns.multi_read_options:type_name -> rotaloom.scheduling.v1.SchedulePatternReadOptions
+	28, // 40: rotaloom.scheduling.v1.EmployeeSchedulePatternWhere.employees:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees
+	32, // 41: rotaloom.scheduling.v1.EmployeeSchedulePatternEmployees.employee_refs:type_name -> rotaloom.common.v1.Ref
+	30, // 42: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternList
+	31, // 43: rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse.employee_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList
+	2,  // 44: rotaloom.scheduling.v1.EmployeeSchedulePatternList.employee_schedule_patterns:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	24, // 45: rotaloom.scheduling.v1.EmployeeSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.EmployeeSchedulePatternHistory
+	0,  // 46: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmployeeSchedulePatternRequest
+	1,  // 47: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmployeeSchedulePatternRequest
+	40, // 48: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
+	3,  // 49: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateEmployeeSchedulePatternsRequest
+	8,  // 50: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateEmployeeSchedulePatternsRequest
+	25, // 51: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsRequest
+	2,  // 52: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeeSchedulePattern:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePattern
+	41, // 53: rotaloom.scheduling.v1.EmployeeSchedulePatternService.DeleteEmployeeSchedulePattern:output_type -> google.protobuf.Empty
+	42, // 54: rotaloom.scheduling.v1.EmployeeSchedulePatternService.GetEmployeePatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
+	21, // 55: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyCreateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
+	21, // 56: rotaloom.scheduling.v1.EmployeeSchedulePatternService.ApplyUpdateEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.EmployeeSchedulePatternResults
+	29, // 57: rotaloom.scheduling.v1.EmployeeSchedulePatternService.MultiReadEmployeeSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadEmployeeSchedulePatternsResponse
+	52, // [52:58] is the sub-list for method output_type
+	46, // [46:52] is the sub-list for method input_type
+	46, // [46:46] is the sub-list for extension type_name
+	46, // [46:46] is the sub-list for extension extendee
+	0,  // [0:46] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_init() }
@@ -2210,6 +2239,7 @@ func file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init()
 	file_rotaloom_scheduling_v1_schedule_pattern_proto_init()
+	file_rotaloom_scheduling_v1_schedule_warning_proto_init()
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[2].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employee_schedule_pattern_proto_msgTypes[7].OneofWrappers = []any{}
