@@ -1,6 +1,7 @@
 package standalone
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -48,28 +49,32 @@ type propagation struct {
 	Skipped        []struct {
 		Reason    string `json:"reason"`
 		Employees int64  `json:"employees"`
+		Persons   []struct {
+			Employee reference `json:"employee"`
+			Days     []struct {
+				StartDate string `json:"startDate"`
+				EndDate   string `json:"endDate"`
+			} `json:"days"`
+		} `json:"persons"`
 	} `json:"skipped"`
+	Warnings        []scheduleWarning    `json:"warnings"`
+	EmploymentTerms []reference          `json:"employmentTerms"`
+	Planner         reference            `json:"planner"`
+	Patterns        []propagationPattern `json:"patterns"`
 	EmployeesFailed int64                `json:"employeesFailed"`
 	Failures        []propagationFailure `json:"failures"`
 }
 
 // propagationFailure is the reason why the schedule of an employee could not be updated.
 type propagationFailure struct {
-	Employee struct {
-		ID        int64  `json:"id"`
-		Qualifier string `json:"qualifier"`
-	} `json:"employee"`
-	ErrorCode string `json:"errorCode"`
-	Message   string `json:"message"`
+	Employee  reference `json:"employee"`
+	ErrorCode string    `json:"errorCode"`
+	Message   string    `json:"message"`
 }
 
 // String returns the employee and the error.
 func (f *propagationFailure) String() string {
-	employee := fmt.Sprint(f.Employee.ID)
-	if f.Employee.Qualifier != "" {
-		employee = fmt.Sprintf("%d (%s)", f.Employee.ID, f.Employee.Qualifier)
-	}
-	return fmt.Sprintf("employee %s: %s %s", employee, f.ErrorCode, f.Message)
+	return fmt.Sprintf("employee %s: %s %s", f.Employee, f.ErrorCode, f.Message)
 }
 
 // failureLines returns a line for each listed employee, and one for the others.
@@ -126,13 +131,14 @@ func (l *listPropagations) Do(ctx context.Context, _ *slog.Logger, out io.Writer
 		return fmt.Errorf("propagations: %w", err)
 	}
 	return l.Print(out, page.Propagations, func(table io.Writer) {
-		fmt.Fprintln(table, "id\tstate\tcause\temployees\taccepted\tfinished\terror")
+		fmt.Fprintln(table, "id\tstate\tcause\tterm\tpattern\tplanner\temployees\twarnings\taccepted\tfinished\terror")
 		for _, p := range found {
 			reason := p.Error
 			if lines := p.failureLines(); len(lines) > 0 {
 				reason = strings.Join(lines[:min(len(lines), listedFailures)], "; ")
 			}
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.State, p.Cause, p.progress(), p.AcceptedAt, p.FinishedAt, reason)
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.State, p.Cause, p.terms(), p.patterns(), p.Planner.name(),
+				p.progress(), p.warnings(), p.AcceptedAt, p.FinishedAt, reason)
 		}
 	})
 }
@@ -171,6 +177,9 @@ func (s *showPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Writer)
 			{"id", fmt.Sprint(p.ID)},
 			{"state", p.State},
 			{"cause", p.Cause},
+			{"term", p.terms()},
+			{"pattern", p.patterns()},
+			{"planner", p.Planner.name()},
 			{"employees", p.progress()},
 			{"spans written", fmt.Sprint(p.SpansWritten)},
 			{"accepted", p.AcceptedAt},
@@ -183,6 +192,17 @@ func (s *showPropagation) Do(ctx context.Context, _ *slog.Logger, out io.Writer)
 		}
 		for _, skipped := range p.Skipped {
 			fmt.Fprintf(table, "skipped\t%s of %d employees\n", skipped.Reason, skipped.Employees)
+			for _, person := range skipped.Persons {
+				for _, days := range person.Days {
+					fmt.Fprintf(table, "\temployee %s: %s to %s\n", person.Employee, days.StartDate, cmp.Or(days.EndDate, "no end"))
+				}
+			}
+		}
+		for _, w := range p.Warnings {
+			fmt.Fprintf(table, "warning\t%s of %d employees\n", w.Code, w.Employees)
+			for _, person := range w.Persons {
+				fmt.Fprintf(table, "\temployee %s: %s\n", person.Employee, person.Text)
+			}
 		}
 		for _, line := range p.failureLines() {
 			fmt.Fprintf(table, "failed\t%s\n", line)
