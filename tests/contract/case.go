@@ -43,7 +43,7 @@ type Step struct {
 	// Status is the expected status.
 	Status int `yaml:"status"`
 	// Expect is the expected JSON response: objects may have additional members, arrays must have
-	// exactly the expected items. See Match for the placeholders.
+	// exactly the expected items. Lines of JSON are an array. See Match for the placeholders.
 	Expect any `yaml:"expect"`
 	// Text is the exact expected response.
 	Text *string `yaml:"text"`

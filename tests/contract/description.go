@@ -45,8 +45,8 @@ var described = sync.OnceValues(func() (*description, error) {
 
 // checkDescribed checks a step's request and response against the API description and against the
 // data about the reference product. It skips steps that call no operation, and requests that are
-// meant to fail.
-func checkDescribed(step Step, request []byte, status int, body []byte) error {
+// meant to fail. lines reports whether the body is a list of lines.
+func checkDescribed(step Step, request []byte, status int, body []byte, lines bool) error {
 	d, err := described()
 	if err != nil {
 		return err
@@ -73,9 +73,16 @@ func checkDescribed(step Step, request []byte, status int, body []byte) error {
 			return nil // The case compares it itself.
 		}
 	}
-	schema, ok := d.follow(append(response, "content", "application/json", "schema")...)
+	media := "application/json"
+	if lines {
+		media = linesType
+	}
+	schema, ok := d.follow(append(response, "content", media, "schema")...)
 	if !ok {
-		return fmt.Errorf("the API description has no body of %d of %s", status, step.Do)
+		return fmt.Errorf("the API description has no body of %d of %s in %s", status, step.Do, media)
+	}
+	if lines {
+		return d.checkLines(schema, body)
 	}
 	value, err := d.validate(schema, body)
 	if err != nil {

@@ -54,6 +54,7 @@ func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 	tests := []struct {
 		name, do, request, response, problem string
 		status                               int
+		lines                                bool
 	}{
 		{name: "as described", do: "GET /v1/scheduling/shift_templates/5", status: 200, response: `{"id":5}`},
 		{name: "under /api", do: "GET /api/v1/scheduling/shift_templates/5", status: 200, response: `{"id":5,"x":1}`, problem: "additional properties 'x'"},
@@ -66,6 +67,11 @@ func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 		{name: "the other name of a property", do: "POST /v1/timekeeping/timecard", status: 200, request: `{"where":{"dateRange":{"startDate":"2026-03-02","EndDate":"2026-03-03"}},"do":{"punches":{"added":[{"isEditable":true}]}}}`, response: `{}`},
 		{name: "the other name in a response", do: "POST /v1/timekeeping/timecard", status: 200, response: `{"punches":[{"isEditable":true}]}`, problem: "additional properties 'isEditable'"},
 		{name: "a request that is not described", do: "POST /v1/scheduling/shift_templates", status: 200, request: `{"foo":1}`, response: `{}`, problem: "additional properties 'foo'"},
+		{name: "lines of an array", do: "POST /v1/commons/persons/base_persons/multi_read", status: 200, lines: true, response: `[{"personNumber":"1"},{"personNumber":"2"}]`},
+		{name: "a line that is no item", do: "POST /v1/commons/persons/base_persons/multi_read", status: 200, lines: true, response: `[{"personNumber":"1"},[]]`, problem: "want object"},
+		{name: "lines of an object", do: "POST /v1/scheduling/schedule/multi_read", status: 200, lines: true, response: `[{"dayLocks":[{"id":1,"startDateTime":"2026-03-02T00:00:00","endDateTime":"2026-03-03T00:00:00"}]},{"openShifts":[]}]`},
+		{name: "an item without its list", do: "POST /v1/scheduling/schedule/multi_read", status: 200, lines: true, response: `[{"id":1}]`, problem: "line 1"},
+		{name: "lines of an operation that has none", do: "GET /v1/scheduling/shift_templates", status: 200, lines: true, response: `[{"id":1}]`, problem: "in application/x-ndjson"},
 		{name: "an unknown operation", do: "GET /v1/nothing", status: 404, response: `nothing`},
 	}
 	for _, test := range tests {
@@ -75,7 +81,7 @@ func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {
 			if test.request != "" {
 				step.JSON = test.request
 			}
-			err := checkDescribed(step, []byte(test.request), test.status, []byte(test.response))
+			err := checkDescribed(step, []byte(test.request), test.status, []byte(test.response), test.lines)
 			if test.problem == "" {
 				require.NoError(t, err)
 				return

@@ -90,10 +90,16 @@ func try(ctx context.Context, target Target, step Step, values map[string]string
 	if err != nil {
 		return err
 	}
+	lines := response.Header.Get("Content-Type") == linesType
+	if lines {
+		if body, err = listLines(body); err != nil {
+			return err
+		}
+	}
 	if err := check(step, response, body, values); err != nil {
 		return err
 	}
-	return checkDescribed(step, sent, response.StatusCode, body)
+	return checkDescribed(step, sent, response.StatusCode, body, lines)
 }
 
 func newRequest(ctx context.Context, target Target, step Step, values map[string]string) (*http.Request, error) {
