@@ -11,6 +11,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -67,7 +68,7 @@ func (h *Handler) response(ctx context.Context, selected selection, terms []term
 	if selected.edits {
 		out.GroupPayCodeEdits = edits
 	}
-	return out, nil
+	return out, setupref.Show(ctx, h.deps.Pool, out)
 }
 
 // forEachPlanned calls add for the entries that the patterns of a term generate on days, even if

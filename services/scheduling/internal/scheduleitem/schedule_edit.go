@@ -19,6 +19,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemchange"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // maxEdited limits the entries that one request creates, changes and deletes.
@@ -148,7 +149,11 @@ func (h *ScheduleEdits) apply(ctx context.Context, list []*schedulingv1.Schedule
 	if err := propagation.SetLocation(ctx, propagationID); err != nil {
 		return nil, err
 	}
-	return todo.results(list, warnings)
+	results, err := todo.results(list, warnings)
+	if err != nil {
+		return nil, err
+	}
+	return results, setupref.Show(ctx, h.Pool, results...)
 }
 
 // edits are the changes of a request, by kind.

@@ -87,7 +87,8 @@ func (n *Names) Digest() string {
 	return n.digest
 }
 
-// Apply writes the present names into the references of a message, and reports whether one was another text.
+// Apply writes the present names into the references and transfer strings of a message, and reports whether
+// one was another text.
 func (n *Names) Apply(m proto.Message) (changed bool) {
 	if n == nil {
 		return false
@@ -98,8 +99,26 @@ func (n *Names) Apply(m proto.Message) (changed bool) {
 			ref.Qualifier, changed = &name, true
 		}
 		return true
-	}, func(string) bool { return true })
+	}, func(transfer string, replace func(string)) bool {
+		if shown := n.transfer(transfer); shown != transfer {
+			replace(shown)
+			changed = true
+		}
+		return true
+	})
 	return changed
+}
+
+// transfer returns a transfer string with the present name of its work rule. A name with a semicolon cannot
+// be in a transfer string: the former name stays.
+func (n *Names) transfer(text string) string {
+	rule := transferredRule(text)
+	name, renamed := n.byName[formerName{WorkRule, strings.ToLower(rule)}]
+	if rule == "" || !renamed || name == rule || strings.Contains(name, ";") {
+		return text
+	}
+	job, rest, _ := strings.Cut(text, ";")
+	return job + ";" + strings.Replace(rest, rule, name, 1)
 }
 
 // present returns the present name of a renamed object that a field refers to.
@@ -114,7 +133,7 @@ func (n *Names) present(field string, ref *commonv1.Ref) (name string, renamed b
 }
 
 // renamable are the kinds of objects whose former names are kept.
-var renamable = []Property{TagDefinition}
+var renamable = []Property{TagDefinition, PayCode, WorkRule}
 
 // fieldKind returns the kind of objects that a field refers to; "" if their former names are not kept.
 func fieldKind(field string) Property {
@@ -143,7 +162,8 @@ func Show[M proto.Message](ctx context.Context, db pg.Querier, messages ...M) er
 
 // hasRenamable reports whether a message refers to an object that may have another name now.
 func hasRenamable(m proto.Message) bool {
-	return !visit(m.ProtoReflect(), func(field string, _ *commonv1.Ref) bool { return fieldKind(field) == "" }, func(string) bool { return true })
+	return !visit(m.ProtoReflect(), func(field string, _ *commonv1.Ref) bool { return fieldKind(field) == "" },
+		func(transfer string, _ func(string)) bool { return transferredRule(transfer) == "" })
 }
 
 const (

@@ -22,6 +22,9 @@ const (
 	TagDefinition Property = "tagdefinition"
 )
 
+// transferField is the name of fields with transfer strings.
+const transferField = "transfer_string"
+
 // RefersTo searches the fields of a message for references to an object. The id of a reference takes
 // precedence over its name, which may be in any case. Transfer strings name work rules, too.
 func RefersTo(m protoreflect.Message, to Property, id int64, name string) (found bool) {
@@ -29,7 +32,7 @@ func RefersTo(m protoreflect.Message, to Property, id int64, name string) (found
 		found = strings.Contains(field, string(to)) &&
 			(ref.Id != nil && ref.GetId() == id || ref.Id == nil && strings.EqualFold(ref.GetQualifier(), name))
 		return !found
-	}, func(transfer string) bool {
+	}, func(transfer string, _ func(string)) bool {
 		found = to == WorkRule && strings.EqualFold(transferredRule(transfer), name)
 		return !found
 	})
@@ -37,13 +40,14 @@ func RefersTo(m protoreflect.Message, to Property, id int64, name string) (found
 }
 
 // visit calls onRef for each reference in a message, with the name of its field without underscores, and
-// onTransfer for each transfer string. It ends when a function returns false, and reports whether none did.
-func visit(m protoreflect.Message, onRef func(field string, ref *commonv1.Ref) bool, onTransfer func(transfer string) bool) (all bool) {
+// onTransfer for each transfer string, with a function that replaces it. It ends when a function returns
+// false, and reports whether none did.
+func visit(m protoreflect.Message, onRef func(field string, ref *commonv1.Ref) bool, onTransfer func(transfer string, replace func(string)) bool) (all bool) {
 	all = true
 	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
-		case field.Name() == "transfer_string":
-			all = onTransfer(value.String())
+		case field.Name() == transferField:
+			all = onTransfer(value.String(), func(shown string) { m.Set(field, protoreflect.ValueOfString(shown)) })
 		case field.Message() == nil || field.IsMap():
 		case field.IsList():
 			for i := 0; i < value.List().Len() && all; i++ {
@@ -51,7 +55,7 @@ func visit(m protoreflect.Message, onRef func(field string, ref *commonv1.Ref) b
 			}
 		default:
 			if ref, is := value.Message().Interface().(*commonv1.Ref); is {
-				all = onRef(strings.ReplaceAll(string(field.Name()), "_", ""), ref)
+				all = onRef(fieldName(field), ref)
 			} else {
 				all = visit(value.Message(), onRef, onTransfer)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // Handler serves TagDefinitionService.
@@ -30,6 +31,9 @@ var _ schedulingv1.TagDefinitionServiceServer = (*Handler)(nil)
 func New(pool *pg.Pool) *Handler {
 	return &Handler{resource: setup.Resource[*schedulingv1.TagDefinition]{
 		Kind: Kind(), Pool: pool, Prepare: prepare, Check: keepFormer, AfterStore: checkFree, CheckUnused: checkUnused, AfterDelete: deleteFormer,
+		Show: func(ctx context.Context, list ...*schedulingv1.TagDefinition) error {
+			return setupref.Show(ctx, pool, list...)
+		},
 	}}
 }
 
@@ -98,7 +102,7 @@ func (h *Handler) MultiReadTagDefinitions(ctx context.Context, req *schedulingv1
 			return nil, err
 		}
 	}
-	return &schedulingv1.TagDefinitionList{Items: list}, nil
+	return &schedulingv1.TagDefinitionList{Items: list}, setupref.Show(ctx, h.resource.Pool, list...)
 }
 
 func filterByContext(list []*schedulingv1.TagDefinition, ref *commonv1.Ref) ([]*schedulingv1.TagDefinition, error) {

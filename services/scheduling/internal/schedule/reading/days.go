@@ -118,10 +118,11 @@ func (r *Reader) daysRows(ctx context.Context, ids []int64, days civil.Range) (*
 	if rows.persons, err = r.zonedPersons(ctx, slices.Compact(slices.Sorted(slices.Values(ids))), days); err != nil {
 		return nil, err
 	}
-	if rows.stored, err = r.Rows(ctx, rows.query, window.PersonIDs(rows.persons), false); err != nil {
+	// Timekeeping finds pay codes by their former names itself. Its names are newer than the copy.
+	if rows.stored, err = read(ctx, r.db, filter{employees: window.PersonIDs(rows.persons), days: days, leave: true, asSent: true}); err != nil {
 		return nil, err
 	}
-	rows.patterns, err = r.spanPatterns(ctx, rows.stored.spans, form{names: rows.stored.names})
+	rows.patterns, err = r.spanPatterns(ctx, rows.stored.spans, form{})
 	return rows, err
 }
 

@@ -94,8 +94,19 @@ func BodyWithoutBreaks(body []byte) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(shift)
 }
 
+// referring are the fields of entries that refer to setup.
+var referring = func() (all [Kinds]*setupref.Fields) {
+	for k := range all {
+		all[k] = setupref.FieldsOf(entries[k])
+	}
+	return all
+}()
+
 // BodyWithNames writes the present names of renamed objects into a stored item.
 func BodyWithNames(body []byte, k Kind, names *setupref.Names) ([]byte, error) {
+	if !referring[k].In(body) {
+		return body, nil
+	}
 	entry := entries[k].ProtoReflect().New().Interface()
 	if err := proto.Unmarshal(body, entry); err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // Create stores new entries: all or none or, with partial, the valid ones.
@@ -61,7 +62,7 @@ func (f *Editor[M]) create(ctx context.Context, sent []M, partial bool) (*bulk.O
 	if err != nil {
 		return nil, err
 	}
-	return f.outcome(sent, drafts, rows, failed, warnings)
+	return f.outcome(ctx, sent, drafts, rows, failed, warnings)
 }
 
 // insert stores the drafts whose days are not locked. Row i belongs to draft i; it is empty if the
@@ -124,8 +125,9 @@ func (f *Editor[M]) insert(ctx context.Context, tx pgx.Tx, drafts []*itemdraft.D
 	return rows, changes.Publish(ctx, tx)
 }
 
-func (f *Editor[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error, warnings Warnings) (*bulk.Outcome[M, M], error) {
+func (f *Editor[M]) outcome(ctx context.Context, sent []M, drafts []*itemdraft.Draft, rows []itemstore.Row, failed []error, warnings Warnings) (*bulk.Outcome[M, M], error) {
 	out := &bulk.Outcome[M, M]{}
+	var shown []M
 	for i, m := range sent {
 		if failed[i] != nil {
 			out.Fail(m, fault.FromError(failed[i]))
@@ -137,8 +139,9 @@ func (f *Editor[M]) outcome(sent []M, drafts []*itemdraft.Draft, rows []itemstor
 		}
 		f.warn(created, warnings)
 		out.Succeed(m, created)
+		shown = append(shown, created)
 	}
-	return out, nil
+	return out, setupref.Show(ctx, f.Pool, shown...)
 }
 
 // findEmployees returns the employee of each entry, or nil for an entry without one. Only if one of

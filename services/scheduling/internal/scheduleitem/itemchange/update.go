@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemdraft"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemstore"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // Update replaces an entry. A generated entry is detached: an item with its id replaces it. Without
@@ -85,10 +86,11 @@ func (f *Editor[M]) Update(ctx context.Context, id int64, sent M) (M, error) {
 		return zero, err
 	}
 	out, err := f.decode(&updated, employee)
-	if err == nil {
-		f.warn(out, warnings)
+	if err != nil {
+		return zero, err
 	}
-	return out, err
+	f.warn(out, warnings)
+	return out, setupref.Show(ctx, f.Pool, out)
 }
 
 // employeeAfter returns the owner of an entry after an update: the employee in the request, or the

@@ -63,7 +63,7 @@ func (f *Editor[M]) updateMany(ctx context.Context, sent []M, partial bool) (*bu
 	if err != nil {
 		return nil, err
 	}
-	return f.outcome(sent, drafts, rows, failed, warnings)
+	return f.outcome(ctx, sent, drafts, rows, failed, warnings)
 }
 
 // distinctIDs returns an error for each entry without an id, and for each duplicate id.
