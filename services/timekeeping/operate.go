@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/device"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leaveedit"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/person"
+	"github.com/rotaloom/rotaloom/services/timekeeping/internal/setupname"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/signoff"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timeoff"
 )
@@ -19,7 +20,9 @@ import (
 func Copies(pool *pg.Pool) []*replica.Replica { return []*replica.Replica{person.NewCopy(pool)} }
 
 // Topics returns the data of timekeeping that other services copy.
-func Topics() []replica.Topic { return []replica.Topic{device.Topic(), signoff.Topic()} }
+func Topics() []replica.Topic {
+	return append(setupname.Topics(), device.Topic(), signoff.Topic())
+}
 
 // LeaveStates returns the leave that scheduling should have, of up to limit employees of a tenant,
 // for ids above after, sorted by id.

@@ -29,7 +29,9 @@ var downwards = map[string]string{
 	"rotaloom.scheduling.v1.PatternStored":           "hyperfinds of commons ask for who is scheduled",
 	"rotaloom.scheduling.v1.ShiftsEntered":           "hyperfinds of commons ask for who is scheduled",
 	"rotaloom.scheduling.v1.SpansChanged":            "hyperfinds of commons ask for who is scheduled",
+	"rotaloom.timekeeping.v1.PayCodeChanged":         "schedules show the present names of pay codes",
 	"rotaloom.timekeeping.v1.TimecardSignoffChanged": "wages of commons do not change on signed-off days",
+	"rotaloom.timekeeping.v1.WorkRuleChanged":        "schedules show the present names of work rules",
 	"rotaloom.udm.v1.DeviceGroupChanged":             "persons of commons name their device group",
 }
 

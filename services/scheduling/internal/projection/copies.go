@@ -6,6 +6,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
 // service is the name of this service in the contracts.
@@ -14,6 +15,8 @@ const service = "scheduling"
 // Copies are scheduling's copies of data of other services.
 type Copies struct {
 	persons, holidays *replica.Replica
+	// names are the copies of the names of setup.
+	names []*replica.Replica
 }
 
 // AfterPersons is called with the states of persons after they are stored.
@@ -29,12 +32,13 @@ func NewCopies(pool *pg.Pool, after AfterPersons) *Copies {
 		holidays: replica.New(pool, replica.Copy[*commonsv1.HolidayChanged]{
 			Service: service, Event: &commonsv1.HolidayChanged{}, Apply: applyHolidays,
 		}),
+		names: setupref.NewCopies(pool),
 	}
 }
 
 // All returns all copies.
 func (c *Copies) All() []*replica.Replica {
-	return []*replica.Replica{c.persons, c.holidays}
+	return append([]*replica.Replica{c.persons, c.holidays}, c.names...)
 }
 
 type (

@@ -29,7 +29,9 @@ type Former struct {
 // SelectFormer is a statement for the former names of a tenant.
 const SelectFormer = `
 SELECT f.kind, f.resource_id, f.name_key, f.present_name,
-    NOT EXISTS (SELECT FROM setup_former_name o WHERE o.tenant_id = $1 AND o.kind = f.kind AND o.name_key = f.name_key AND o.changed_at > f.changed_at)
+    NOT f.released
+    AND NOT EXISTS (SELECT FROM setup_former_name o WHERE o.tenant_id = $1 AND o.kind = f.kind AND o.name_key = f.name_key
+        AND o.changed_at > f.changed_at AND NOT o.released)
     AND NOT EXISTS (SELECT FROM tag_definition d WHERE f.kind = 'tagdefinition' AND d.tenant_id = $1 AND lower(d.name) = f.name_key AND d.id <> f.resource_id) AS by_name
 FROM setup_former_name f WHERE f.tenant_id = $1`
 

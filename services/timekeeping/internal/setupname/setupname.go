@@ -1,7 +1,7 @@
 // Package setupname keeps the names of pay rules, work rules, accrual profiles and pay codes, which
 // data of other services refers to by name. A renamed object keeps its former names, so that pay does not
-// change; commons writes the new name into the data of persons. A name that data still uses cannot be
-// given to another object, and an object that data uses cannot be deleted.
+// change; commons writes the new name into the data of persons, and schedules show the new name. A name
+// that data still uses cannot be given to another object, and an object that data uses cannot be deleted.
 package setupname
 
 import (
@@ -89,7 +89,10 @@ func NewResource[T setup.NumberedMessage](names *Names, r setup.Resource[T]) *Re
 				return err
 			}
 		}
-		return out.checkFree(ctx, tx, stored)
+		if err := out.checkFree(ctx, tx, stored); err != nil {
+			return err
+		}
+		return out.publishStored(ctx, tx, stored.GetId())
 	}
 	out.BeforeDelete = func(ctx context.Context, resource T) error {
 		if r.BeforeDelete != nil {
@@ -105,8 +108,10 @@ func NewResource[T setup.NumberedMessage](names *Names, r setup.Resource[T]) *Re
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, deleteFormer, tenant.Of(ctx), out.kind, deleted.GetId())
-		return err
+		if _, err := tx.Exec(ctx, deleteFormer, tenant.Of(ctx), out.kind, deleted.GetId()); err != nil {
+			return fmt.Errorf("delete the former names of %s %d: %w", r.Kind.What, deleted.GetId(), err)
+		}
+		return out.publishDeleted(ctx, tx, deleted.GetId(), version)
 	}
 	return out
 }
