@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -37,7 +38,7 @@ func Join(errs ...error) error {
 			first = e
 		}
 		for _, v := range e.violations() {
-			if !slices.ContainsFunc(all, func(known *commonv1.Violation) bool { return proto.Equal(known, v) }) {
+			if len(all) < MaxViolations && !slices.ContainsFunc(all, func(known *commonv1.Violation) bool { return proto.Equal(known, v) }) {
 				all = append(all, v)
 			}
 		}
@@ -49,8 +50,61 @@ func Join(errs ...error) error {
 	if first.Details != nil {
 		details = proto.CloneOf(first.Details)
 	}
-	details.Violations = all[:min(len(all), MaxViolations)]
+	details.Violations = all
 	return first.WithDetails(details)
+}
+
+// List collects the faults of a request whose checks need stored data.
+type List struct {
+	errs    []error
+	stopped bool
+}
+
+// Add adds an error, if there is one. It reports whether to check further: not if the list is full, and not after an
+// error that is no fault of the request itself.
+func (l *List) Add(err error) bool {
+	if err != nil {
+		l.errs = append(l.errs, err)
+		isFault := HasStatus(err, http.StatusBadRequest) || HasStatus(err, http.StatusRequestEntityTooLarge)
+		l.stopped = l.stopped || !isFault || len(l.errs) >= MaxViolations
+	}
+	return !l.stopped
+}
+
+// Stopped reports whether an earlier Add returned false.
+func (l *List) Stopped() bool { return l.stopped }
+
+// Err returns the errors as one, as [Join] does.
+func (l *List) Err() error { return Join(l.errs...) }
+
+// MovePaths replaces a prefix of the paths of an error: "shiftTemplate." by "" if the body of the request is the shift
+// template itself, or "" by "punches[2]." if the checked object is a part of the request. It returns other errors
+// unchanged.
+func MovePaths(err error, from, to string) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	move := func(path string) string {
+		if rest, ok := strings.CutPrefix(path, from); ok {
+			return strings.TrimSuffix(to+rest, ".")
+		}
+		return path
+	}
+	moved := *e
+	if moved.Members = slices.Clone(e.Members); len(moved.Members) == 0 && from == "" {
+		moved.Members = []string{""}
+	}
+	for i, path := range moved.Members {
+		moved.Members[i] = move(path)
+	}
+	if len(e.Details.GetViolations()) > 0 {
+		moved.Details = proto.CloneOf(e.Details)
+		for _, v := range moved.Details.Violations {
+			v.Path = move(v.GetPath())
+		}
+	}
+	return &moved
 }
 
 // violations returns the faults that an error stands for.

@@ -46,8 +46,23 @@ func TestFaultsAreJoined(t *testing.T) {
 		})
 	}
 	require.NoError(t, fault.Join(nil, nil))
+	require.NoError(t, fault.MovePaths(nil, "a", ""))
+	assert.Equal(t, []string{"punches[2]"}, fault.FromError(fault.MovePaths(plain, "", "punches[2].")).Members)
+	inner := fault.FromError(fault.MovePaths(fault.Join(first.WithMembers("thing.a"), second.WithMembers("other")), "thing.", ""))
+	assert.Equal(t, []string{"a"}, inner.Members)
+	assert.Equal(t, "a", inner.Details.GetViolations()[0].GetPath())
+	assert.Equal(t, "other", inner.Details.GetViolations()[1].GetPath())
 	assert.Len(t, fault.FromError(fault.Join(second, first)).Details.GetLimits(), 1, "the other details stay")
 	assert.Empty(t, second.Details.GetViolations(), "an error is never changed")
+
+	list := fault.List{}
+	assert.True(t, list.Add(nil))
+	require.NoError(t, list.Err())
+	assert.True(t, list.Add(first))
+	assert.False(t, list.Stopped())
+	assert.False(t, list.Add(assert.AnError), "the connection may be lost")
+	assert.True(t, list.Stopped())
+	assert.Equal(t, first.Code, fault.FromError(list.Err()).Code)
 
 	var many []error
 	for i := range 30 {
