@@ -103,7 +103,8 @@ func TestStatusesOfSuccess(t *testing.T) {
 	assert.Equal(t, "/v1/scheduling/propagations/9", re.header.Get("Content-Location"))
 	assert.NotContains(t, strings.ToLower(strings.Join(keys(re.header), " ")), "secret")
 	assert.JSONEq(t, `{"errorCode":"WCO-101272","message":"Some failed.","details":{"error-offsets":[1],
-		"results":[{"success":{"status":true}},{"error":{"errorCode":"WFS-106607"}}]}}`, re.body)
+		"results":[{"success":{"status":true}},{"error":{"errorCode":"WFS-106607"}}]},
+		"requestId":"`+re.header.Get("X-Request-Id")+`"}`, re.body)
 }
 
 func keys(h http.Header) []string {

@@ -52,6 +52,10 @@ func (b boundReply) marshal() ([]byte, error) {
 		return nil, err
 	}
 	fields, err := wire.Of(b.m)
+	plan := planFor(b.m)
+	if err == nil && b.c.w.success == http.StatusMultiStatus {
+		fields, err = b.c.w.about.ExtendFailure(plan, fields)
+	}
 	if err == nil && b.c.body == nil && b.c.lines && b.c.w.success < http.StatusMultipleChoices {
 		err = b.c.takePart(fields)
 	}
@@ -62,7 +66,7 @@ func (b boundReply) marshal() ([]byte, error) {
 		return b.c.lastPart()
 	}
 	b.c.buf = b.c.bufs.get()
-	last, err := planFor(b.m).StreamJSON((*b.c.buf)[:0], fields, b.c.w)
+	last, err := plan.StreamJSON((*b.c.buf)[:0], fields, b.c.w)
 	if err == nil {
 		*b.c.buf = last
 	}

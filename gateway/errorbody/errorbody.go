@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/apidocs"
 	"github.com/rotaloom/rotaloom/gateway/transcode"
 	"github.com/rotaloom/rotaloom/gateway/transcode/jsontext"
+	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 )
@@ -45,12 +46,27 @@ func (c Context) JSON(f *fault.Error) []byte {
 	return b
 }
 
-func messageJSON(m proto.Message) ([]byte, error) {
-	wire, err := proto.Marshal(m)
+// ExtendFailure adds the request id, and the address that explains the code, to the failure of a response that is given
+// by its wire bytes. Without a failure it returns the bytes unchanged.
+func (c Context) ExtendFailure(plan *transcode.Plan, fields []byte) ([]byte, error) {
+	failure := plan.Failure(fields)
+	if failure == nil {
+		return fields, nil
+	}
+	code := wire.LastText(failure, (&commonv1.ErrorBody{}).ProtoReflect().Descriptor().Fields().ByName("error_code"))
+	added, err := proto.Marshal(&commonv1.ErrorBody{RequestId: c.RequestID, Help: c.help(string(code))})
 	if err != nil {
 		return nil, err
 	}
-	return transcode.For(m.ProtoReflect().Descriptor()).AppendJSON(nil, wire)
+	return plan.ExtendFailure(fields, added), nil
+}
+
+func messageJSON(m proto.Message) ([]byte, error) {
+	fields, err := proto.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	return transcode.For(m.ProtoReflect().Descriptor()).AppendJSON(nil, fields)
 }
 
 // OAuth returns the body of an error in the form of RFC 6749, section 5.2.

@@ -30,6 +30,23 @@ func (p *Plan) AppendJSON(dst, wire []byte) ([]byte, error) {
 	return p.start(slices.Grow(dst, expansion*len(wire)+2), wire, nil)
 }
 
+// Failure returns the wire bytes of the failure whose JSON replaces that of a message, given by its wire bytes, or nil
+// if the message has none.
+func (p *Plan) Failure(wire []byte) []byte {
+	if p.failure == nil {
+		return nil
+	}
+	return merge(p.appendValues(nil, p.failure, wire))
+}
+
+// ExtendFailure returns the wire bytes of a message, with further fields in its failure. The type of the message must
+// have failures.
+func (p *Plan) ExtendFailure(wire, fields []byte) []byte {
+	// Repeated values of a message are one message with the fields of all of them.
+	wire = protowire.AppendTag(slices.Clip(wire), p.failure.number, protowire.BytesType)
+	return protowire.AppendBytes(wire, fields)
+}
+
 func (p *Plan) start(dst, wire []byte, out io.Writer) ([]byte, error) {
 	m := takeMemo(len(wire))
 	defer m.give()
@@ -63,10 +80,8 @@ func (p *Plan) appendJSON(dst, wire []byte, at position) ([]byte, error) {
 	case formForeign:
 		return dst, fmt.Errorf("transcode: %s is not supported", p.name)
 	}
-	if p.failure != nil {
-		if failure := merge(p.appendValues(nil, p.failure, wire)); failure != nil {
-			return p.failure.message.appendJSON(dst, failure, at.deeper())
-		}
+	if failure := p.Failure(wire); failure != nil {
+		return p.failure.message.appendJSON(dst, failure, at.deeper())
 	}
 	if at.out != nil && !p.isOrdered(wire) {
 		at.out = nil // Written parts cannot be corrected.
@@ -182,10 +197,8 @@ func (f *field) appendPacked(dst, packed []byte) ([]byte, error) {
 // appendBare writes the JSON of the single field that replaces the message, or of the failure that replaces it.
 // List items may be mixed with other fields.
 func (p *Plan) appendBare(dst, wire []byte, at position) ([]byte, error) {
-	if p.failure != nil {
-		if failure := merge(p.appendValues(nil, p.failure, wire)); failure != nil {
-			return p.failure.message.appendJSON(dst, failure, at.deeper())
-		}
+	if failure := p.Failure(wire); failure != nil {
+		return p.failure.message.appendJSON(dst, failure, at.deeper())
 	}
 	if p.bare.entry != nil {
 		var few [fewEntries][]byte

@@ -23,16 +23,15 @@ type anyError struct {
 	// ErrorCount is the number of refused earnings of an import, whose response has its own form.
 	ErrorCount int `json:"error_count"`
 	Details    struct {
-		Results    []any           `json:"results"`
 		Violations json.RawMessage `json:"violations"`
 	} `json:"details"`
 }
 
 // checkError checks what every error has: the id of the request, and the address of the page of its code. Cases need
-// not expect them. The failure of a bulk operation or of an import is part of its response, and has only the header. A
-// stored error that is repeated has the id of the request that was carried out.
+// not expect them. The failure of an import has its own form, with only the header. A stored error that is repeated has
+// the id of the request that was carried out.
 func checkError(response *http.Response, body []byte) error {
-	if response.StatusCode < http.StatusBadRequest || len(body) == 0 {
+	if response.StatusCode < http.StatusBadRequest && response.StatusCode != http.StatusMultiStatus || len(body) == 0 {
 		return nil
 	}
 	var all []anyError
@@ -47,7 +46,7 @@ func checkError(response *http.Response, body []byte) error {
 		return fmt.Errorf("the error has no items")
 	}
 	for _, e := range all {
-		if len(e.Details.Results) > 0 || e.ErrorCount > 0 {
+		if e.ErrorCount > 0 {
 			continue
 		}
 		if id := cmp.Or(e.RequestID, e.ItemID); id == "" || id != response.Header.Get("X-Request-Id") && response.Header.Get("Idempotent-Replayed") == "" {

@@ -19,7 +19,7 @@ return each row that exists the whole time exactly once. Send *after* as "" for 
 if it is a bare array, the address of the next page as Link (rel next): repeat the request there. On the last page there is neither. The other
 values of the request, except count, stay the same from page to page (400 WRL-00441).
 
-**Errors** are objects of errorCode, message, details, requestId and help. requestId is the id under which the operator finds the request in the
+**Errors**, and 207 responses, are objects of errorCode, message, details, requestId and help. requestId is the id under which the operator finds the request in the
 log, and help the page on this server that explains the code. If several values of a request are wrong, the error is the first one, and
 details.violations lists all of them, at most 20. Recruiting answers a list with an item of type, message_code, member_names and message for each
 of them. A fault of the form of a request (malformed JSON, an unknown property, too many items) refuses the whole request, also of several

@@ -16,7 +16,7 @@ var meanings = map[int]string{
 	http.StatusOK:                    "Done.",
 	http.StatusCreated:               "Created.",
 	http.StatusNoContent:             "Done; there is nothing to return.",
-	http.StatusMultiStatus:           "Some items failed: details.results has one entry for each item, in the order of the request.",
+	http.StatusMultiStatus:           "Some items failed: details.results has one entry for each item, in the order of the request. requestId and help are those of the whole response.",
 	http.StatusBadRequest:            "The request is wrong; the message says what to change.",
 	http.StatusUnauthorized:          "The access token is missing, expired or revoked.",
 	http.StatusForbidden:             "The caller may not do this.",

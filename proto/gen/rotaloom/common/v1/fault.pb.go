@@ -123,8 +123,8 @@ func (x *Fault) GetMembers() []string {
 	return nil
 }
 
-// ErrorBody is the JSON of an error response, and of an item's error in a bulk
-// response.
+// ErrorBody is the JSON of an error response, of a response with the status 207, and of an
+// item's error in either.
 type ErrorBody struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The stable code of the error: "WFS-106607" or "WRL-20501". The page of error codes lists
