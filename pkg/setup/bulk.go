@@ -149,10 +149,8 @@ type storeItem[T Message] func(ctx context.Context, tx pgx.Tx, path string, sent
 // savepoint. The transaction may run several times, each time with a new storeItem.
 func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, newStore func() storeItem[T]) ([]T, *commonv1.ErrorBody, error) {
 	if !partial { // An invalid item fails the request before anything is stored.
-		for i, sent := range list {
-			if _, err := r.Validate(r.itemPath(i), sent); err != nil {
-				return nil, nil, err
-			}
+		if err := r.validateMany(list); err != nil {
+			return nil, nil, err
 		}
 	}
 	var outcome *bulk.Outcome[T, T]
@@ -173,7 +171,24 @@ func (r *Resource[T]) runMany(ctx context.Context, list []T, partial bool, newSt
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := r.afterCommit(ctx, list...); err != nil {
+		return nil, nil, err
+	}
 	return rpc.BulkResult(ctx, outcome)
+}
+
+// validateMany returns the faults of all items, as far as they need no stored data.
+func (r *Resource[T]) validateMany(list []T) error {
+	var errs []error
+	for i, sent := range list {
+		if _, err := r.Validate(r.itemPath(i), sent); err != nil {
+			errs = append(errs, err)
+		}
+		if len(errs) == fault.MaxViolations {
+			break
+		}
+	}
+	return fault.Join(errs...)
 }
 
 // itemPath returns the position of an item in a bulk request.

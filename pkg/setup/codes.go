@@ -42,11 +42,11 @@ type Codes struct {
 func (c Codes) CheckName(path, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
-		return fault.Invalid(c.Missing, path+".name is missing.").WithMembers("name")
+		return fault.Invalid(c.Missing, path+".name is missing.").WithMembers(path + ".name")
 	case utf8.RuneCountInString(name) > maxName:
-		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, maxName)).WithMembers("name")
+		return fault.Invalid(cmp.Or(c.TooLong, c.Invalid), fmt.Sprintf("%s.name must have at most %d characters.", path, maxName)).WithMembers(path + ".name")
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return fault.Invalid(c.Invalid, path+".name must not have control characters.").WithMembers("name")
+		return fault.Invalid(c.Invalid, path+".name must not have control characters.").WithMembers(path + ".name")
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ type Resource[T Message] struct {
 	// AfterStore stores related data in the same transaction, and may complete the stored
 	// resource. The sent resource is as the caller sent it.
 	AfterStore func(ctx context.Context, tx pgx.Tx, sent, stored T) error
+	// AfterCommit runs after the transaction that stores resources, with all sent resources of a request, some of which
+	// may have failed. Resources with GUIDs do not use it.
+	AfterCommit func(ctx context.Context, sent ...T) error
 	// Show completes resources for callers with data that is stored elsewhere.
 	Show func(ctx context.Context, resources ...T) error
 	// BeforeDelete asks other services whether they use a resource. It runs before the
@@ -92,6 +95,9 @@ func (r *Resource[T]) Create(ctx context.Context, sent T) (out T, err error) {
 	if err != nil {
 		return out, err
 	}
+	if err := r.afterCommit(ctx, sent); err != nil {
+		return out, err
+	}
 	return out, r.reportVersion(ctx, firstVersion)
 }
 
@@ -109,6 +115,9 @@ func (r *Resource[T]) Update(ctx context.Context, id int64, sent T) (out T, err 
 		return err
 	})
 	if err != nil {
+		return out, err
+	}
+	if err := r.afterCommit(ctx, sent); err != nil {
 		return out, err
 	}
 	return out, r.reportVersion(ctx, version)
@@ -189,12 +198,16 @@ func (r *Resource[T]) Validate(path string, sent T) (T, error) {
 	if sent.ProtoReflect().IsValid() {
 		resource = proto.CloneOf(sent)
 	}
-	unnamed := r.Kind.checkName(path, resource)
-	if r.Prepare == nil {
-		return resource, unnamed
+	err := r.Kind.checkName(path, resource)
+	if r.Prepare != nil {
+		var invalid error
+		resource, invalid = r.Prepare(path, resource)
+		err = fault.Join(err, invalid)
 	}
-	prepared, err := r.Prepare(path, resource)
-	return prepared, fault.Join(unnamed, err)
+	if path == r.Kind.Path { // The resource is the whole body.
+		err = fault.MovePaths(err, path+".", "")
+	}
+	return resource, err
 }
 
 // prepare checks a resource and returns its stored form.
@@ -238,4 +251,11 @@ func (r *Resource[T]) afterStore(ctx context.Context, tx pgx.Tx, sent, stored T)
 		return nil
 	}
 	return r.AfterStore(ctx, tx, sent, stored)
+}
+
+func (r *Resource[T]) afterCommit(ctx context.Context, sent ...T) error {
+	if r.AfterCommit == nil {
+		return nil
+	}
+	return r.AfterCommit(ctx, sent...)
 }
