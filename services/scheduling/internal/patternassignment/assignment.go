@@ -112,7 +112,7 @@ func (a *assignment) message(pattern *schedulingv1.SchedulePattern) *schedulingv
 func parseDate(path, text string) (civil.Date, error) {
 	date, err := civil.ParseDate(text)
 	if err != nil {
-		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
+		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".").WithMembers(path)
 	}
 	return date.Clamp(), nil
 }
@@ -152,5 +152,5 @@ func (k *Kind) checkDays(path string, days civil.Range) error {
 	if days.Days() > 1 {
 		return nil
 	}
-	return fault.New(k.codeEnd, http.StatusBadRequest, path+".endDate must be after startDate.")
+	return fault.New(k.codeEnd, http.StatusBadRequest, path+".endDate must be after startDate.").WithMembers(path + ".endDate")
 }

@@ -93,7 +93,8 @@ func (l *layers) add(c *creation, a *assignment) error {
 // checkHired rejects days before the owner's hire date.
 func (l *layers) checkHired(path string, ownerID int64, from civil.Date) error {
 	if hired, found := l.hired[ownerID]; found && from < hired {
-		return fault.Newf(codeHired, http.StatusBadRequest, "%s.startDate must not be before %s, the hire date of the employee.", path, hired)
+		return fault.Newf(codeHired, http.StatusBadRequest, "%s.startDate must not be before %s, the hire date of the employee.", path, hired).
+			WithMembers(path + ".startDate")
 	}
 	return nil
 }
@@ -123,8 +124,8 @@ func (l *layers) change(e *edit) error {
 	}
 	if err := span.CheckDepth(l.byOwner[e.before.ownerID], e.affectedDays().days); err != nil {
 		l.byOwner[e.before.ownerID] = before
-		return patterndefinition.Invalid(fmt.Sprintf("The %s %d", resourceName, e.before.id),
-			"cannot be changed like this: the %s would have too many schedule patterns on one day. End or remove others first", l.kind.owner).WithCause(err)
+		return fault.Newf(patterndefinition.CodeInvalid, http.StatusBadRequest, "The %s %d cannot be changed like this: "+
+			"the %s would have too many schedule patterns on one day. End or remove others first.", resourceName, e.before.id, l.kind.owner).WithCause(err)
 	}
 	return nil
 }

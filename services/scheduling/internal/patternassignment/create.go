@@ -3,6 +3,7 @@ package patternassignment
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -65,36 +66,40 @@ func (k *Kind) readCreation(i int, input *schedulingv1.GroupSchedulePatternCreat
 }
 
 func (k *Kind) readAssignment(path string, g *schedulingv1.GroupSchedulePattern) (assignment, error) {
-	switch {
-	case g == nil:
+	if g == nil {
 		return assignment{}, patterndefinition.Missing(path)
-	case !patterndefinition.Named(g.GetGroupRef()):
-		return assignment{}, patterndefinition.Missing(path + "." + k.ref)
-	case g.GetStartDate() == "":
-		return assignment{}, fault.Invalid(k.codeStart, path+".startDate is missing.")
 	}
-	from, err := parseDate(path+".startDate", g.GetStartDate())
-	if err != nil {
-		return assignment{}, err
+	var errs []error
+	if !patterndefinition.Named(g.GetGroupRef()) {
+		errs = append(errs, patterndefinition.Missing(path+"."+k.ref))
 	}
-	to, err := parseEnd(path+".endDate", g.GetEndDate())
-	if err != nil {
-		return assignment{}, err
-	}
-	a := assignment{ofEmployee: k.ofEmployees, days: civil.Range{From: from, To: to}, offset: g.GetStartDateOffset()}
-	if err := k.checkDays(path, a.days); err != nil {
-		return assignment{}, err
-	}
+	days, err := k.readDays(path, g)
+	errs = append(errs, err)
 	if g.GetSchedulePattern() == nil {
-		return assignment{}, patterndefinition.Missing(path + ".schedulePattern")
+		errs = append(errs, patterndefinition.Missing(path+".schedulePattern"))
 	}
-	return a, nil
+	return assignment{ofEmployee: k.ofEmployees, days: days, offset: g.GetStartDateOffset()}, fault.Join(errs...)
 }
 
-// complete finds the owners and templates of the create operations. Without partial, the first
-// error ends the request.
+// readDays parses the dates of a new assignment.
+func (k *Kind) readDays(path string, g *schedulingv1.GroupSchedulePattern) (days civil.Range, err error) {
+	var badStart, badEnd error
+	if g.GetStartDate() == "" {
+		badStart = fault.Invalid(k.codeStart, path+".startDate is missing.").WithMembers(path + ".startDate")
+	} else {
+		days.From, badStart = parseDate(path+".startDate", g.GetStartDate())
+	}
+	days.To, badEnd = parseEnd(path+".endDate", g.GetEndDate())
+	if badStart != nil || badEnd != nil {
+		return days, fault.Join(badStart, badEnd)
+	}
+	return days, k.checkDays(path, days)
+}
+
+// complete finds the owners and templates of the create operations. Without partial, an error ends
+// the request.
 func (s *Assignments) complete(ctx context.Context, list []creation, partial bool) error {
-	if err := firstError(list, partial); err != nil {
+	if err := s.joinReadErrors(list, partial); err != nil {
 		return err
 	}
 	var good []*creation
@@ -125,10 +130,7 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 			authn.NoteNotVisible(ctx)
 			c.err = s.deps.Unknown(refs[i])
 		}
-		if c.err == nil {
-			c.err = definitions[i].Err
-		}
-		if c.err != nil {
+		if c.err = fault.Join(c.err, definitions[i].Err); c.err != nil {
 			continue
 		}
 		c.assignment.ownerID, c.assignment.ownerName, c.assignment.inherits = owners[i].ID, owners[i].Name, owners[i].Inherits
@@ -138,17 +140,45 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 			return err
 		}
 	}
-	return firstError(list, partial)
+	return joinErrors(list, partial)
 }
 
-// firstError returns the error that ends a request without partial success.
-func firstError(list []creation, partial bool) error {
-	for i := range list {
-		if list[i].err != nil && !partial {
-			return list[i].err
-		}
+// joinReadErrors returns the error that ends a request before any lookup, or nil. It adds the faults
+// of the patterns, so that the caller learns of them together. With partial it adds them to the errors
+// of the operations.
+func (s *Assignments) joinReadErrors(list []creation, partial bool) error {
+	failed := slices.ContainsFunc(list, func(c creation) bool { return c.err != nil })
+	if !failed {
+		return nil
 	}
-	return nil
+	first := joinErrors(list, partial)
+	faults := make([]error, len(list))
+	for i := range list {
+		c := &list[i]
+		if partial && c.err == nil {
+			continue
+		}
+		pattern := c.input.GetGroupSchedulePattern().GetSchedulePattern()
+		faults[i] = s.deps.Definitions.Faults(patterndefinition.Request{Path: c.path + ".schedulePattern", Pattern: pattern})
+		c.err = fault.Join(c.err, faults[i])
+	}
+	if partial {
+		return nil
+	}
+	return fault.Join(append([]error{first}, faults...)...)
+}
+
+// joinErrors returns the error that ends a request without partial success: the first one, with the
+// faults of all create operations.
+func joinErrors(list []creation, partial bool) error {
+	if partial {
+		return nil
+	}
+	errs := make([]error, len(list))
+	for i := range list {
+		errs[i] = list[i].err
+	}
+	return fault.Join(errs...)
 }
 
 // create stores the create operations without errors.

@@ -49,7 +49,7 @@ func (o UpdateOutcome) results() []*schedulingv1.GroupSchedulePatternResult {
 func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns, options Options) (UpdateOutcome, error) {
 	u, err := s.kind.readUpdate(body)
 	if err != nil {
-		return UpdateOutcome{}, err
+		return UpdateOutcome{}, fault.Join(err, s.checkPattern(u))
 	}
 	var outcome UpdateOutcome
 	var propagationID int64
@@ -152,7 +152,7 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatte
 	}
 	b := &requestPatterns{}
 	if err := u.readDates(&b.replacement); err != nil {
-		return nil, err
+		return nil, s.checkPattern(u)
 	}
 	if ref := u.pattern.GetGroupRef(); patterndefinition.Named(ref) {
 		owners, _, err := s.FindOwners(rowvisibility.OnAnyDay(ctx), []*commonv1.Ref{ref}, false)
@@ -181,24 +181,28 @@ func (s *Assignments) replacement(ctx context.Context, u *update) (*requestPatte
 	return b, nil
 }
 
+// checkPattern returns the faults of the pattern of u, as far as they need no lookup.
+func (s *Assignments) checkPattern(u *update) error {
+	if u == nil || u.pattern == nil {
+		return nil
+	}
+	pattern := patterndefinition.Request{Path: u.path + ".schedulePattern", Pattern: u.pattern.GetSchedulePattern()}
+	return fault.Join(u.readDates(&replacement{}), s.deps.Definitions.Faults(pattern))
+}
+
 // readDates parses the dates of the replacement.
 func (u *update) readDates(r *replacement) error {
 	r.offset = u.pattern.GetStartDateOffset()
+	var errs []error
 	if text := u.pattern.GetStartDate(); text != "" {
 		start, err := parseDate(u.path+".startDate", text)
-		if err != nil {
-			return err
-		}
-		r.start = &start
+		r.start, errs = &start, append(errs, err)
 	}
 	if text := u.pattern.GetEndDate(); text != "" {
 		to, err := parseEnd(u.path+".endDate", text)
-		if err != nil {
-			return err
-		}
-		r.to = &to
+		r.to, errs = &to, append(errs, err)
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // decideUpdate edits the assignments in u, which belong to the owners. If none of the assignments

@@ -62,82 +62,65 @@ func (k *Kind) readRecreate(block *schedulingv1.RecreateGroupSchedulePatterns) (
 func (k *Kind) readAsOfDate(block *schedulingv1.UpdateGroupSchedulePatternsAsOfDate) (*update, error) {
 	u := &update{pattern: block.GetDo().GetGroupSchedulePattern(), path: "updateAsOfDate.do." + k.pattern}
 	date, err := requireDate("updateAsOfDate.do.date", block.GetDo().GetDate())
-	if err != nil {
-		return nil, err
-	}
 	u.apply = func(a assignment, r *replacement) (edit, error) {
 		return k.replaceFrom("updateAsOfDate.do", a, date, r)
 	}
-	return u, u.readIDs(k, "updateAsOfDate", block.GetWhere())
+	return u, fault.Join(err, u.readIDs(k, "updateAsOfDate", block.GetWhere()))
 }
 
 func (k *Kind) readEndDate(block *schedulingv1.UpdateGroupSchedulePatternsEndDate) (*update, error) {
 	const path = "updateEndDate.do"
 	to, err := parseEnd(path+".date", block.GetDo().GetDate())
-	if err != nil {
-		return nil, err
-	}
 	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return k.endOn(path, a, to) }}
-	return u, u.readIDs(k, "updateEndDate", block.GetWhere())
+	return u, fault.Join(err, u.readIDs(k, "updateEndDate", block.GetWhere()))
 }
 
 func (k *Kind) readRemove(block *schedulingv1.RemoveGroupSchedulePatterns) (*update, error) {
 	days, err := k.removedDays("remove.do", block.GetDo())
-	if err != nil {
-		return nil, err
-	}
 	u := &update{apply: func(a assignment, _ *replacement) (edit, error) { return removeDays(a, days), nil }}
-	return u, u.readIDs(k, "remove", block.GetWhere())
+	return u, fault.Join(err, u.readIDs(k, "remove", block.GetWhere()))
 }
 
 func (k *Kind) readRemoveByOwners(block *schedulingv1.RemoveGroupSchedulePatternsByGroups) (*update, error) {
 	path := k.removeByOwners + ".where." + k.refs
 	days, err := k.removedDays(k.removeByOwners+".do", block.GetDo())
-	if err != nil {
-		return nil, err
-	}
 	refs := block.GetWhere().GetGroupRefs()
 	if len(refs) == 0 || slices.ContainsFunc(refs, func(ref *commonv1.Ref) bool { return !patterndefinition.Named(ref) }) {
-		return nil, patterndefinition.Missing(path)
+		err = fault.Join(err, patterndefinition.Missing(path))
 	}
-	return &update{refs: refs, window: days}, nil
+	return &update{refs: refs, window: days}, err
 }
 
 // readIDs reads the assignment ids of a block, and checks that a required pattern is present.
 func (u *update) readIDs(k *Kind, block string, where *schedulingv1.GroupSchedulePatternIds) error {
 	path := block + ".where." + k.pattern + "Ids"
 	u.ids = where.GetGroupSchedulePatternIds()
-	if len(u.ids) == 0 {
-		return patterndefinition.Missing(path)
-	}
-	sorted := slices.Sorted(slices.Values(u.ids))
-	if len(slices.Compact(sorted)) != len(u.ids) {
-		return patterndefinition.Invalid(path, "must list each assignment once")
+	var errs []error
+	if sorted := slices.Sorted(slices.Values(u.ids)); len(sorted) == 0 {
+		errs = append(errs, patterndefinition.Missing(path))
+	} else if len(slices.Compact(sorted)) != len(u.ids) {
+		errs = append(errs, patterndefinition.Invalid(path, "must list each assignment once"))
 	}
 	switch {
 	case u.path == "":
-		return nil
 	case u.pattern == nil:
-		return patterndefinition.Missing(u.path)
+		errs = append(errs, patterndefinition.Missing(u.path))
 	case u.pattern.GetSchedulePattern() == nil:
-		return patterndefinition.Missing(u.path + ".schedulePattern")
+		errs = append(errs, patterndefinition.Missing(u.path+".schedulePattern"))
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // removedDays parses a range of days, both inclusive. Without an end it has all days from the start
 // on.
 func (k *Kind) removedDays(path string, do *schedulingv1.RemovedDays) (civil.Range, error) {
-	from, err := requireDate(path+".startDate", do.GetStartDate())
-	if err != nil {
-		return civil.Range{}, err
-	}
-	to, err := parseEnd(path+".endDate", do.GetEndDate())
-	if err != nil {
-		return civil.Range{}, err
+	from, badStart := requireDate(path+".startDate", do.GetStartDate())
+	to, badEnd := parseEnd(path+".endDate", do.GetEndDate())
+	if badStart != nil || badEnd != nil {
+		return civil.Range{}, fault.Join(badStart, badEnd)
 	}
 	if to <= from {
-		return civil.Range{}, fault.New(k.codeEnd, http.StatusBadRequest, path+".endDate must not be before startDate.")
+		return civil.Range{}, fault.New(k.codeEnd, http.StatusBadRequest, path+".endDate must not be before startDate.").WithMembers(path + ".endDate")
 	}
 	return civil.Range{From: from, To: to}, nil
 }

@@ -34,19 +34,19 @@ func Codes() setup.Codes {
 
 // Missing returns the error for a missing property.
 func Missing(path string) *fault.Error {
-	return fault.Invalid(CodeMissing, path+" is missing.")
+	return fault.Invalid(CodeMissing, path+" is missing.").WithMembers(path)
 }
 
 // Invalid returns the error for an invalid value of a property. The text completes "<path> ...".
 func Invalid(path, format string, args ...any) *fault.Error {
-	return fault.Invalid(CodeInvalid, path+" "+fmt.Sprintf(format, args...)+".")
+	return fault.Invalid(CodeInvalid, path+" "+fmt.Sprintf(format, args...)+".").WithMembers(path)
 }
 
 // Unknown returns the error for an object in a request that does not exist: "The shift template
 // "Early" (items[0].shiftTemplate) does not exist."
 func Unknown(path, kind string, ref *commonv1.Ref) *fault.Error {
 	return fault.New(CodeUnknown, http.StatusBadRequest,
-		fmt.Sprintf("The %s %s (%s) does not exist.", kind, describe(ref), path))
+		fmt.Sprintf("The %s %s (%s) does not exist.", kind, describe(ref), path)).WithMembers(path)
 }
 
 // NotFound returns the error for an unknown id in the path of a request.

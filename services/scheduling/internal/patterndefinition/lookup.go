@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -153,6 +154,7 @@ func (d *Definitions) fillShifts(
 }
 
 func fill(path string, p *schedulingv1.SchedulePattern, have found[*schedulingv1.ShiftTemplate]) error {
+	var errs []error
 	for i, item := range p.GetItems() {
 		t := item.GetShiftTemplate()
 		if t == nil || !NamesShift(t) {
@@ -160,9 +162,10 @@ func fill(path string, p *schedulingv1.SchedulePattern, have found[*schedulingv1
 		}
 		stored, ok := have.get(t.Id, t.GetName())
 		if !ok {
-			return Unknown(fmt.Sprintf("%s.items[%d].shiftTemplate", path, i), "shift template", ref(t.Id, t.GetName()))
+			errs = append(errs, Unknown(fmt.Sprintf("%s.items[%d].shiftTemplate", path, i), "shift template", ref(t.Id, t.GetName())))
+			continue
 		}
 		item.ShiftTemplate = stored
 	}
-	return nil
+	return fault.Join(errs...)
 }

@@ -106,6 +106,15 @@ func (d *Definitions) Check(r Request) error {
 	return d.rules.Pattern(r.Path, proto.CloneOf(r.Pattern))
 }
 
+// Faults returns the error of a pattern of an assignment that needs no lookup, or nil. A missing
+// pattern has none.
+func (d *Definitions) Faults(r Request) error {
+	if r.Pattern == nil || namesPattern(r.Pattern) {
+		return nil
+	}
+	return d.rules.Pattern(r.Path, proto.CloneOf(r.Pattern))
+}
+
 // check applies the rules that need only the pattern.
 func (d *Definitions) check(requests []Request, patterns []*schedulingv1.SchedulePattern, results []Result) {
 	for i, pattern := range patterns {

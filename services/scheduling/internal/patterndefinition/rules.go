@@ -42,6 +42,7 @@ func (p period) covers(o period) bool { return p.start <= o.start && o.end <= p.
 // interval begins just before midnight of Anchor.
 func (r Rules) parsePeriod(path string, start, end *string) (period, error) {
 	var p period
+	var errs []error
 	for _, field := range []struct {
 		name    string
 		text    *string
@@ -51,14 +52,19 @@ func (r Rules) parsePeriod(path string, start, end *string) (period, error) {
 		{".endDateTime", end, &p.end},
 	} {
 		if *field.text == "" {
-			return period{}, Missing(path + field.name)
+			errs = append(errs, Missing(path+field.name))
+			continue
 		}
 		seconds, err := r.seconds(path+field.name, *field.text)
 		if err != nil {
-			return period{}, err
+			errs = append(errs, err)
+			continue
 		}
 		*field.seconds = seconds
 		*field.text = Anchor.At(int32(seconds)).String()
+	}
+	if len(errs) > 0 {
+		return period{}, fault.Join(errs...)
 	}
 	if p.end <= p.start {
 		return period{}, Invalid(path+".endDateTime", "must be after startDateTime")
@@ -81,7 +87,7 @@ func (r Rules) shiftPeriod(path string, start, end *string) (period, error) {
 func (r Rules) seconds(path, text string) (int, error) {
 	at, err := civil.ParseDateTime(text)
 	if err != nil {
-		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".")
+		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".").WithMembers(path)
 	}
 	day := int(at.Date) - int(Anchor)
 	if last := 1 + (r.maxShift-1)/civil.SecondsPerDay; day < 0 || day > last {

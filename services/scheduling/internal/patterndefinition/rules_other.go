@@ -19,26 +19,28 @@ const maxDays = 366
 // duration, or an amount of money.
 func (r Rules) payCodeEdit(path string, t *schedulingv1.PayCodeEditTemplate) error {
 	t.SymbolicValue = nil
+	var unnamed error
 	if !Named(t.GetPayCode()) {
-		return Missing(path + ".payCode")
+		unnamed = Missing(path + ".payCode")
 	}
+	return fault.Join(unnamed, r.payCodeEditTimes(path, t), r.amounts(path, t))
+}
+
+// payCodeEditTimes checks the times of a pay code edit, or its amount if it has no times.
+func (r Rules) payCodeEditTimes(path string, t *schedulingv1.PayCodeEditTemplate) error {
 	hasAmount := t.DurationInTime != nil || t.DurationInDays != nil || t.MoneyAmount != nil
 	switch {
 	case t.GetStartDateTime() == "" && t.GetEndDateTime() == "":
 		if !hasAmount {
 			return Missing(path + ".durationInTime")
 		}
+		return nil
 	case t.GetEndDateTime() == "" && hasAmount:
 		// It begins at a time, and the amount determines its length.
-		if err := r.parseStart(path+".startDateTime", &t.StartDateTime); err != nil {
-			return err
-		}
-	default:
-		if _, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime); err != nil {
-			return err
-		}
+		return r.parseStart(path+".startDateTime", &t.StartDateTime)
 	}
-	return r.amounts(path, t)
+	_, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime)
+	return err
 }
 
 func (r Rules) parseStart(path string, text *string) error {
@@ -54,22 +56,23 @@ func (r Rules) parseStart(path string, text *string) error {
 }
 
 func (r Rules) amounts(path string, t *schedulingv1.PayCodeEditTemplate) error {
+	var errs []error
 	if t.DurationInTime != nil && (t.GetDurationInTime() <= 0 || t.GetDurationInTime() > int64(r.maxShift)) {
-		return Invalid(path+".durationInTime", "must be 1 to %d seconds", r.maxShift)
+		errs = append(errs, Invalid(path+".durationInTime", "must be 1 to %d seconds", r.maxShift))
 	}
 	// The comparison is written so that it rejects NaN.
 	if t.DurationInDays != nil && !(t.GetDurationInDays() > 0 && t.GetDurationInDays() <= maxDays) {
-		return Invalid(path+".durationInDays", "must be more than 0 and at most %d", maxDays)
+		errs = append(errs, Invalid(path+".durationInDays", "must be more than 0 and at most %d", maxDays))
 	}
 	for _, amount := range []struct {
 		name  string
 		value *float64
 	}{{".moneyAmount", t.MoneyAmount}, {".overrideAccrualAmount", t.OverrideAccrualAmount}} {
 		if amount.value != nil && (math.IsNaN(*amount.value) || math.IsInf(*amount.value, 0)) {
-			return Invalid(path+amount.name, "must be a number")
+			errs = append(errs, Invalid(path+amount.name, "must be a number"))
 		}
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // checkAvailability checks the template of an availability. A segment that does not end after its
@@ -78,22 +81,19 @@ func checkAvailability(path string, t *schedulingv1.AvailabilityTemplate) error 
 	if len(t.GetSegments()) == 0 {
 		return Missing(path + ".segments")
 	}
+	var errs []error
 	for i, segment := range t.GetSegments() {
 		at := fmt.Sprintf("%s.segments[%d]", path, i)
 		if !Named(segment.GetAvailabilityType()) {
-			return Missing(at + ".availabilityType")
+			errs = append(errs, Missing(at+".availabilityType"))
 		}
-		if err := clockTime(at+".startTime", &segment.StartTime); err != nil {
-			return err
-		}
+		errs = append(errs, clockTime(at+".startTime", &segment.StartTime))
 		if slices.Contains([]string{"24:00", "24:00:00"}, segment.GetEndTime()) {
 			segment.EndTime = "00:00" // Times of day have one name for the midnight that ends a day.
 		}
-		if err := clockTime(at+".endTime", &segment.EndTime); err != nil {
-			return err
-		}
+		errs = append(errs, clockTime(at+".endTime", &segment.EndTime))
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 func clockTime(path string, text *string) error {
@@ -102,7 +102,7 @@ func clockTime(path string, text *string) error {
 	}
 	at, err := civil.ParseTimeOfDay(*text)
 	if err != nil {
-		return fault.Invalid(fault.CodeTime, path+": "+err.Error()+".")
+		return fault.Invalid(fault.CodeTime, path+": "+err.Error()+".").WithMembers(path)
 	}
 	*text = at.String()
 	return nil
@@ -110,24 +110,22 @@ func clockTime(path string, text *string) error {
 
 // scheduleTag checks the template of a schedule tag. A tag without times covers the whole day.
 func (r Rules) scheduleTag(path string, t *schedulingv1.ScheduleTagTemplate) error {
+	var errs []error
 	if t.GetStartDateTime() != "" || t.GetEndDateTime() != "" {
-		if _, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime); err != nil {
-			return err
-		}
+		_, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime)
+		errs = append(errs, err)
 	}
 	if len(t.GetSegments()) == 0 {
-		return Missing(path + ".segments")
+		errs = append(errs, Missing(path+".segments"))
 	}
 	for i, segment := range t.GetSegments() {
 		at := fmt.Sprintf("%s.segments[%d]", path, i)
 		if !Named(segment.GetTagDefinition()) {
-			return Missing(at + ".tagDefinition")
+			errs = append(errs, Missing(at+".tagDefinition"))
 		}
-		if err := checkTagType(at+".segmentType", segment.GetSegmentType()); err != nil {
-			return err
-		}
+		errs = append(errs, checkTagType(at+".segmentType", segment.GetSegmentType()))
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // tagTypes are the kinds of a schedule tag's segments.

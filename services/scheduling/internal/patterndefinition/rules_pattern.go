@@ -2,6 +2,7 @@ package patterndefinition
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -35,62 +36,71 @@ func (r Rules) Pattern(path string, p *schedulingv1.SchedulePattern) error {
 		return Missing(path)
 	}
 	p.AnchorStartDay = nil
-	switch days := int(p.GetDayCount()); {
-	case p.DayCount == nil:
-		return Missing(path + ".dayCount")
-	case days < 1 || days > r.maxCycle:
-		return Invalid(path+".dayCount", "must be 1 to %d", r.maxCycle)
-	case len(p.GetItems()) == 0:
-		return Missing(path + ".items")
+	errs := []error{r.checkDayCount(path+".dayCount", p)}
+	dayCount := p.GetDayCount()
+	if errs[0] != nil {
+		dayCount = math.MaxInt32
+	}
+	if len(p.GetItems()) == 0 {
+		errs = append(errs, Missing(path+".items"))
 	}
 	setPeriod(p)
 	if p.GetStartDate() != "" {
 		if _, err := civil.ParseDate(p.GetStartDate()); err != nil {
-			return fault.Invalid(fault.CodeDate, path+".startDate: "+err.Error()+".")
+			errs = append(errs, fault.Invalid(fault.CodeDate, path+".startDate: "+err.Error()+".").WithMembers(path+".startDate"))
 		}
 	}
-	entries := make([]int, p.GetDayCount()+1)
+	entries := map[int32]int{}
 	for i, item := range p.GetItems() {
 		at := fmt.Sprintf("%s.items[%d]", path, i)
-		if err := r.item(at, item, p.GetDayCount()); err != nil {
-			return err
+		err := r.item(at, item, dayCount)
+		day := item.GetDay()
+		if entries[day] += countEntries(item); err == nil && entries[day] > rotation.MaxEntriesPerDay {
+			err = Invalid(at, "is more than the %d entries that day %d may have", rotation.MaxEntriesPerDay, day)
 		}
-		entries[item.GetDay()] += countEntries(item)
-		if entries[item.GetDay()] > rotation.MaxEntriesPerDay {
-			return Invalid(at, "is more than the %d entries that day %d may have", rotation.MaxEntriesPerDay, item.GetDay())
-		}
+		errs = append(errs, err)
+	}
+	return fault.Join(errs...)
+}
+
+// checkDayCount checks the length of the cycle of a pattern.
+func (r Rules) checkDayCount(path string, p *schedulingv1.SchedulePattern) error {
+	switch days := int(p.GetDayCount()); {
+	case p.DayCount == nil:
+		return Missing(path)
+	case days < 1 || days > r.maxCycle:
+		return Invalid(path, "must be 1 to %d", r.maxCycle)
 	}
 	return nil
 }
 
+// item checks an item of a pattern. A day count of math.MaxInt32 stands for an invalid one.
 func (r Rules) item(path string, item *schedulingv1.SchedulePatternItem, dayCount int32) error {
+	var errs []error
 	switch {
 	case item.Day == nil:
-		return Missing(path + ".day")
+		errs = append(errs, Missing(path+".day"))
+	case item.GetDay() < 1 && dayCount == math.MaxInt32:
+		errs = append(errs, Invalid(path+".day", "must be at least 1; it is %d", item.GetDay()))
 	case item.GetDay() < 1 || item.GetDay() > dayCount:
-		return Invalid(path+".day", "must be 1 to %d, the dayCount; it is %d", dayCount, item.GetDay())
-	case countEntries(item) == 0:
-		return Missing(path + ".shiftTemplate, payCodeEditTemplate, availabilityTemplate or scheduleTagTemplate")
+		errs = append(errs, Invalid(path+".day", "must be 1 to %d, the dayCount; it is %d", dayCount, item.GetDay()))
+	}
+	if countEntries(item) == 0 {
+		errs = append(errs, Missing(path+".shiftTemplate, payCodeEditTemplate, availabilityTemplate or scheduleTagTemplate").WithMembers(path))
 	}
 	if t := item.GetShiftTemplate(); t != nil && !NamesShift(t) {
-		if err := r.Shift(path+".shiftTemplate", t); err != nil {
-			return err
-		}
+		errs = append(errs, r.Shift(path+".shiftTemplate", t))
 	}
 	if t := item.GetPayCodeEditTemplate(); t != nil {
-		if err := r.payCodeEdit(path+".payCodeEditTemplate", t); err != nil {
-			return err
-		}
+		errs = append(errs, r.payCodeEdit(path+".payCodeEditTemplate", t))
 	}
 	if t := item.GetAvailabilityTemplate(); t != nil {
-		if err := checkAvailability(path+".availabilityTemplate", t); err != nil {
-			return err
-		}
+		errs = append(errs, checkAvailability(path+".availabilityTemplate", t))
 	}
 	if t := item.GetScheduleTagTemplate(); t != nil {
-		return r.scheduleTag(path+".scheduleTagTemplate", t)
+		errs = append(errs, r.scheduleTag(path+".scheduleTagTemplate", t))
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // countEntries counts the entries of an item on its day.

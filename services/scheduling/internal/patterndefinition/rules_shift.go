@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -34,34 +35,31 @@ func (r Rules) Shift(path string, t *schedulingv1.ShiftTemplate) error {
 		return Invalid(path, "must not be larger than %d bytes", maxTemplateBytes)
 	}
 	whole, err := r.shiftPeriod(path, &t.StartDateTime, &t.EndDateTime)
-	if err != nil {
-		return err
-	}
-	if len(t.GetSegments()) == 0 {
+	if err == nil && len(t.GetSegments()) == 0 {
 		t.Segments = []*schedulingv1.ShiftTemplateSegment{{
 			StartDateTime: t.GetStartDateTime(),
 			EndDateTime:   t.GetEndDateTime(),
 		}}
 	}
+	errs := []error{err}
 	before := period{end: whole.start}
 	for i, segment := range t.GetSegments() {
 		at := fmt.Sprintf("%s.segments[%d]", path, i)
-		p, err := r.parsePeriod(at, &segment.StartDateTime, &segment.EndDateTime)
-		if err != nil {
-			return err
+		p, badTimes := r.parsePeriod(at, &segment.StartDateTime, &segment.EndDateTime)
+		switch {
+		case badTimes != nil:
+		case err == nil && !whole.covers(p):
+			badTimes = Invalid(at, "must lie inside the shift")
+		case p.start < before.end:
+			badTimes = Invalid(at, "must not begin before the segment ahead of it has ended")
+		default:
+			before = p
 		}
-		if !whole.covers(p) {
-			return Invalid(at, "must lie inside the shift")
-		}
-		if p.start < before.end {
-			return Invalid(at, "must not begin before the segment ahead of it has ended")
-		}
-		before = p
-		if segment.SegmentType, err = segmentType(at+".segmentType", segment.GetSegmentType()); err != nil {
-			return err
-		}
+		kind, badType := segmentType(at+".segmentType", segment.GetSegmentType())
+		segment.SegmentType = kind
+		errs = append(errs, badTimes, badType)
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // segmentType completes a reference to a kind of segment. The id takes precedence.
