@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/record"
@@ -24,16 +25,15 @@ func CheckPersons(ctx context.Context, persons *record.Persons, path string, d *
 // ResolveDetails checks the references of the terms of an employment to the configuration. The terms may
 // be nil. It writes ids into the references, and no names, because names change.
 func ResolveDetails(ctx context.Context, tx pgx.Tx, path string, d *details) error {
+	found := fault.List{}
 	if d.GetCompany() != nil {
-		if _, _, err := configuration.LegalEntity.Resolve(ctx, tx, path+".company", d.GetCompany()); err != nil {
-			return err
-		}
+		_, _, err := configuration.LegalEntity.Resolve(ctx, tx, path+".company", d.GetCompany())
+		found.Add(err)
 		d.Company.Name = ""
 	}
-	if d.GetTaxLocation() != nil {
-		if _, _, err := configuration.TaxLocation.Resolve(ctx, tx, path+".tax_location", &ref{Id: d.GetTaxLocation().GetId()}); err != nil {
-			return err
-		}
+	if d.GetTaxLocation() != nil && !found.Stopped() {
+		_, _, err := configuration.TaxLocation.Resolve(ctx, tx, path+".tax_location", &ref{Id: d.GetTaxLocation().GetId()})
+		found.Add(err)
 	}
 	for _, named := range []*recruitingv1.IdRef{d.GetHiringManager(), d.GetOnboardingOwner(), d.GetTaxLocation()} {
 		if named != nil {
@@ -41,10 +41,12 @@ func ResolveDetails(ctx context.Context, tx pgx.Tx, path string, d *details) err
 		}
 	}
 	for i, unit := range d.GetOrgUnits() {
-		if _, _, err := configuration.OrgUnit.Resolve(ctx, tx, fmt.Sprintf("%s.org_units[%d]", path, i), unit); err != nil {
-			return err
+		if found.Stopped() {
+			break
 		}
+		_, _, err := configuration.OrgUnit.Resolve(ctx, tx, fmt.Sprintf("%s.org_units[%d]", path, i), unit)
+		found.Add(err)
 		unit.Name = ""
 	}
-	return nil
+	return found.Err()
 }

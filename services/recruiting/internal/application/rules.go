@@ -25,28 +25,26 @@ var (
 // prepare checks a new application, sets the defaults, and clears the properties that the product sets.
 // The caller is the GUID of a person, or "".
 func prepare(a *application, caller string, now time.Time) error {
-	switch {
-	case a.GetCandidate().GetId() == "":
-		return missing("candidate.id")
-	case a.GetOpportunity().GetId() == "":
-		return missing("opportunity.id")
-	case a.GetCreationMethod() != "" && a.GetCreationMethod() != candidateImport:
-		return invalid("creation_method", "must be "+candidateImport+" or empty.")
+	var errs []error
+	if a.GetCandidate().GetId() == "" {
+		errs = append(errs, missing("candidate.id"))
 	}
-	if err := refuseLists(a); err != nil {
-		return err
+	if a.GetOpportunity().GetId() == "" {
+		errs = append(errs, missing("opportunity.id"))
 	}
+	if a.GetCreationMethod() != "" && a.GetCreationMethod() != candidateImport {
+		errs = append(errs, invalid("creation_method", "must be "+candidateImport+" or empty."))
+	}
+	errs = append(errs, refuseLists(a))
 	applied := now
 	if text := a.GetAppliedDate(); text != "" {
 		var err error
-		if applied, err = civil.ParseInstant(text); err != nil {
-			return err
+		if applied, err = civil.ParseInstant(text); err == nil && applied.After(now) {
+			err = invalid("applied_date", "must not be in the future.")
 		}
-		if applied.After(now) {
-			return invalid("applied_date", "must not be in the future.")
-		}
+		errs = append(errs, err)
 	}
-	if err := CheckDetails("hire_details", a.GetHireDetails()); err != nil {
+	if err := fault.Join(append(errs, CheckDetails("hire_details", a.GetHireDetails()))...); err != nil {
 		return err
 	}
 	a.Candidate = &recruitingv1.ApplicationCandidate{Id: a.GetCandidate().GetId()}
@@ -60,19 +58,21 @@ func prepare(a *application, caller string, now time.Time) error {
 
 // refuseLists returns an error if an application has lists of its candidate.
 func refuseLists(a *application) error {
+	var errs []error
 	for path, length := range fault.InOrder(map[string]int{
 		"behaviors": len(a.GetBehaviors()), "educations": len(a.GetEducations()), "licenses": len(a.GetLicenses()), "motivations": len(a.GetMotivations()),
 		"skills": len(a.GetSkills()), "work_experience": len(a.GetWorkExperience()),
 	}) {
 		if length > 0 {
-			return invalid(path, "must be empty: the list belongs to the candidate. Add the items to the candidate.")
+			errs = append(errs, invalid(path, "must be empty: the list belongs to the candidate. Add the items to the candidate."))
 		}
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // CheckDetails checks the terms of an employment at a path of the request. They may be nil.
 func CheckDetails(path string, d *details) error {
+	var errs []error
 	for _, day := range []struct{ name, text string }{
 		{"offer_date", d.GetOfferDate()}, {"accept_date", d.GetAcceptDate()}, {"hire_date", d.GetHireDate()}, {"start_date", d.GetStartDate()},
 	} {
@@ -80,17 +80,15 @@ func CheckDetails(path string, d *details) error {
 			continue
 		}
 		date, err := civil.ParseDate(day.text)
-		if err != nil {
-			return err
+		if err == nil && (date < firstDay || date > lastDay) {
+			err = invalid(path+"."+day.name, fmt.Sprintf("must be between %s and %s.", firstDay, lastDay))
 		}
-		if date < firstDay || date > lastDay {
-			return invalid(path+"."+day.name, fmt.Sprintf("must be between %s and %s.", firstDay, lastDay))
-		}
+		errs = append(errs, err)
 	}
 	if d != nil && d.FullTimeEquivalent != nil && d.GetFullTimeEquivalent() <= 0 {
-		return invalid(path+".full_time_equivalent", "must be above 0.")
+		errs = append(errs, invalid(path+".full_time_equivalent", "must be above 0."))
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // answers returns the answers in responses to questions.

@@ -27,36 +27,43 @@ func prepare(a *assessment) error {
 	if a.GetStatus() == "" {
 		a.Status = requested
 	}
+	var errs []error
 	switch {
 	case a.GetType() == "":
-		return missing("type")
+		errs = append(errs, missing("type"))
 	case !slices.Contains(types, a.GetType()):
-		return invalid("type", "must be "+strings.Join(types, " or ")+".")
-	case a.GetName() == "":
-		return missing("name")
-	case !isAddress(a.GetUrl()):
-		return invalid("url", "must be an address that begins with https://.")
-	case !slices.Contains(statuses, a.GetStatus()):
-		return invalid("status", "must be one of "+strings.Join(statuses, ", ")+".")
+		errs = append(errs, invalid("type", "must be "+strings.Join(types, " or ")+"."))
+	}
+	if a.GetName() == "" {
+		errs = append(errs, missing("name"))
+	}
+	if !isAddress(a.GetUrl()) {
+		errs = append(errs, invalid("url", "must be an address that begins with https://."))
+	}
+	if !slices.Contains(statuses, a.GetStatus()) {
+		errs = append(errs, invalid("status", "must be one of "+strings.Join(statuses, ", ")+"."))
+	} else {
+		errs = append(errs, checkResult(a))
 	}
 	a.Id, a.CreatedAt, a.UpdatedAt, a.Links = "", "", "", nil
-	return checkResult(a)
+	return fault.Join(errs...)
 }
 
 // checkResult returns an error if an assessment that is not completed has a result, or if the score exceeds
 // the maximum.
 func checkResult(a *assessment) error {
+	var errs []error
 	for path, present := range fault.InOrder(map[string]bool{
 		"completed_date": a.GetCompletedDate() != "", "max_score": a.MaxScore != nil, "result": a.GetResult() != "", "score": a.Score != nil,
 	}) {
 		if present && a.GetStatus() != completed {
-			return invalid(path, fmt.Sprintf("belongs to an assessment with the status %s.", completed))
+			errs = append(errs, invalid(path, fmt.Sprintf("belongs to an assessment with the status %s.", completed)))
 		}
 	}
 	if a.Score != nil && a.MaxScore != nil && a.GetScore() > a.GetMaxScore() {
-		return invalid("score", "must be at most max_score.")
+		errs = append(errs, invalid("score", "must be at most max_score."))
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // isAddress reports whether a text is empty or an absolute address with https.

@@ -19,29 +19,28 @@ var (
 // prepare checks a background check, and clears the properties that the product sets.
 func prepare(c *backgroundCheck) error {
 	c.OrderNumber = strings.TrimSpace(c.GetOrderNumber())
-	switch {
-	case c.GetAuthor().GetId() == "":
-		return missing("author.id")
-	case c.GetApplication().GetId() == "":
-		return missing("application.id")
-	case c.GetStatus() == "":
-		return missing("status")
-	case !slices.Contains(statuses, c.GetStatus()):
-		return fault.Invalid(CodeInvalid, "status must be one of "+strings.Join(statuses, ", ")+".").WithMembers("status")
-	case c.GetOrderNumber() == "":
-		return missing("order_number")
-	case len(c.GetPackages()) == 0:
-		return missing("packages")
+	var errs []error
+	require := func(path string, present bool) {
+		if !present {
+			errs = append(errs, missing(path))
+		}
 	}
+	require("author.id", c.GetAuthor().GetId() != "")
+	require("application.id", c.GetApplication().GetId() != "")
+	require("status", c.GetStatus() != "")
+	if c.GetStatus() != "" && !slices.Contains(statuses, c.GetStatus()) {
+		errs = append(errs, fault.Invalid(CodeInvalid, "status must be one of "+strings.Join(statuses, ", ")+".").WithMembers("status"))
+	}
+	require("order_number", c.GetOrderNumber() != "")
+	require("packages", len(c.GetPackages()) > 0)
 	for i, p := range c.GetPackages() {
-		if strings.TrimSpace(p.GetName()) == "" {
-			return missing(fmt.Sprintf("packages[%d].name", i))
-		}
+		require(fmt.Sprintf("packages[%d].name", i), strings.TrimSpace(p.GetName()) != "")
 		for k, s := range p.GetScreenings() {
-			if strings.TrimSpace(s.GetName()) == "" {
-				return missing(fmt.Sprintf("packages[%d].screenings[%d].name", i, k))
-			}
+			require(fmt.Sprintf("packages[%d].screenings[%d].name", i, k), strings.TrimSpace(s.GetName()) != "")
 		}
+	}
+	if len(errs) > 0 {
+		return fault.Join(errs...)
 	}
 	c.Id, c.CreatedAt, c.UpdatedAt, c.Links = "", "", "", nil
 	return nil

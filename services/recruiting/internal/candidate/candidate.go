@@ -84,15 +84,16 @@ func (h *Handler) CreateCandidate(ctx context.Context, c *candidate) (*candidate
 	withLists := takeProfile(c)
 	var out *candidate
 	err := pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		if err = resolveName(ctx, tx, c.GetName()); err != nil {
-			return err
+		found := fault.List{}
+		if !found.Add(resolveName(ctx, tx, c.GetName())) {
+			return found.Err()
 		}
 		r, err := Candidates.Insert(ctx, tx, c, columns)
 		if err != nil {
-			return err
+			return fault.Join(found.Err(), err)
 		}
-		if err := insertProfile(ctx, tx, r.ID, withLists); err != nil {
-			return err
+		if found.Add(insertProfile(ctx, tx, r.ID, withLists)); found.Err() != nil {
+			return found.Err()
 		}
 		out = show(r)
 		return Profiles(ctx, tx, map[string]*candidate{r.ID: out})
@@ -119,17 +120,16 @@ func BecomeInternal(ctx context.Context, tx pgx.Tx, r *record.Record[*candidate]
 
 // resolveName checks the prefix and the suffix of a name, and writes their ids and names into it.
 func resolveName(ctx context.Context, tx pgx.Tx, name *recruitingv1.CandidateName) error {
+	found := fault.List{}
 	if name.GetPrefix() != nil {
-		if _, _, err := configuration.Prefix.Resolve(ctx, tx, "name.prefix", name.GetPrefix()); err != nil {
-			return err
-		}
+		_, _, err := configuration.Prefix.Resolve(ctx, tx, "name.prefix", name.GetPrefix())
+		found.Add(err)
 	}
-	if name.GetSuffix() != nil {
-		if _, _, err := configuration.Suffix.Resolve(ctx, tx, "name.suffix", name.GetSuffix()); err != nil {
-			return err
-		}
+	if name.GetSuffix() != nil && !found.Stopped() {
+		_, _, err := configuration.Suffix.Resolve(ctx, tx, "name.suffix", name.GetSuffix())
+		found.Add(err)
 	}
-	return nil
+	return found.Err()
 }
 
 // number returns the id of the person with a GUID, or nil without one.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rotaloom/rotaloom/pkg/emailaddress"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
 	"github.com/rotaloom/rotaloom/services/recruiting/internal/configuration"
@@ -65,64 +66,62 @@ func refTo[T setup.GUIDRef, O setup.Message](kind interface {
 func checkComment(path string, c *comment) error { return requireText(path+"comment", c.GetComment()) }
 
 func checkEducation(path string, e *education) error {
+	var unnamed error
 	if strings.TrimSpace(e.GetDegree()) == "" {
-		if err := requireText(path+"school", e.GetSchool()); err != nil {
-			return err
-		}
+		unnamed = requireText(path+"school", e.GetSchool())
 	}
-	return checkPeriod(path, e.GetFrom(), e.GetTo())
+	return fault.Join(unnamed, checkPeriod(path, e.GetFrom(), e.GetTo()))
 }
 
 func checkLicense(path string, l *license) error {
-	if err := requireText(path+"license.name", l.GetLicense().GetName()); err != nil {
-		return err
-	}
+	err := requireText(path+"license.name", l.GetLicense().GetName())
 	if l.GetRenewalDate() != "" && l.GetRenewalDate() < l.GetAchievedDate() {
-		return invalid(path+"renewal_date", "must not be before achieved_date.")
+		err = fault.Join(err, invalid(path+"renewal_date", "must not be before achieved_date."))
 	}
-	return nil
+	return err
 }
 
 // checkSkill checks a skill. The list has each name once, in any case.
 func checkSkill(ctx context.Context, tx pgx.Tx, path string, s *skill) (key string, err error) {
-	if err := requireText(path+"skill.name", s.GetSkill().GetName()); err != nil {
-		return "", err
-	}
+	unnamed := requireText(path+"skill.name", s.GetSkill().GetName())
 	if level := s.GetProficiencyLevel(); level != nil {
 		found, _, err := configuration.ProficiencyLevel.Resolve(ctx, tx, path+"proficiency_level", level)
 		if err != nil {
-			return "", err
+			return "", fault.Join(unnamed, err)
 		}
 		level.OrdinalValue = found.OrdinalValue
+	}
+	if unnamed != nil {
+		return "", unnamed
 	}
 	return strings.ToLower(strings.TrimSpace(s.GetSkill().GetName())), nil
 }
 
 func checkReference(path string, r *reference) error {
-	if err := requireText(path+"name", r.GetName()); err != nil {
-		return err
-	}
+	err := requireText(path+"name", r.GetName())
 	if r.GetEmail() != "" && !emailaddress.Valid(r.GetEmail()) {
-		return invalid(path+"email", "must be an e-mail address.")
+		err = fault.Join(err, invalid(path+"email", "must be an e-mail address."))
 	}
-	return nil
+	return err
 }
 
 func checkEmployment(path string, e *employment) error {
-	if err := requireText(path+"job_title", e.GetJobTitle()); err != nil {
-		return err
-	}
-	return checkPeriod(path, e.GetFrom(), e.GetTo())
+	return fault.Join(requireText(path+"job_title", e.GetJobTitle()), checkPeriod(path, e.GetFrom(), e.GetTo()))
 }
 
 // checkPeriod checks the first and the last month of a period. Both are optional. A year without a month
 // is before its first month.
 func checkPeriod(path string, from, to *monthOfYear) error {
+	var errs []error
+	if from != nil && from.Year == nil {
+		errs = append(errs, missing(path+"from.year"))
+	}
+	if to != nil && to.Year == nil {
+		errs = append(errs, missing(path+"to.year"))
+	}
 	switch {
-	case from != nil && from.Year == nil:
-		return missing(path + "from.year")
-	case to != nil && to.Year == nil:
-		return missing(path + "to.year")
+	case len(errs) > 0:
+		return fault.Join(errs...)
 	case from == nil || to == nil || from.GetYear() < to.GetYear():
 		return nil
 	case from.GetYear() > to.GetYear() || from.Month != nil && to.Month != nil && from.GetMonth() > to.GetMonth():

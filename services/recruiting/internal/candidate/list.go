@@ -205,13 +205,12 @@ func (l list[T]) field() protoreflect.FieldDescriptor {
 // isProperty reports whether candidates have the list as a property.
 func (l list[T]) isProperty() bool { return l.field() != nil }
 
-// insertAll stores the items of a new candidate, and removes them from its message.
-func (l list[T]) insertAll(ctx context.Context, tx pgx.Tx, candidateID string, items protoreflect.List) error {
+// insertAll stores the items of a new candidate, and adds their faults to the found ones.
+func (l list[T]) insertAll(ctx context.Context, tx pgx.Tx, candidateID string, items protoreflect.List, found *fault.List) {
 	for i := range items.Len() {
 		path := fmt.Sprintf("%s[%d].", l.field().Name(), i)
-		if _, err := l.insert(ctx, tx, candidateID, path, items.Get(i).Message().Interface().(T)); err != nil {
-			return err
+		if _, err := l.insert(ctx, tx, candidateID, path, items.Get(i).Message().Interface().(T)); !found.Add(err) {
+			return
 		}
 	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 )
@@ -18,7 +19,7 @@ import (
 type profileList interface {
 	field() protoreflect.FieldDescriptor
 	decode(s stored, item proto.Message) error
-	insertAll(ctx context.Context, tx pgx.Tx, candidateID string, items protoreflect.List) error
+	insertAll(ctx context.Context, tx pgx.Tx, candidateID string, items protoreflect.List, found *fault.List)
 }
 
 // profileSegments are the last parts of the paths of the lists that are properties of candidates, in the
@@ -42,13 +43,14 @@ func takeProfile(c *candidate) *candidate {
 
 // insertProfile stores the lists of a new candidate.
 func insertProfile(ctx context.Context, tx pgx.Tx, candidateID string, c *candidate) error {
+	found := &fault.List{}
 	for _, segment := range profileSegments {
 		l := profile[segment]
-		if err := l.insertAll(ctx, tx, candidateID, c.ProtoReflect().Get(l.field()).List()); err != nil {
-			return err
+		if l.insertAll(ctx, tx, candidateID, c.ProtoReflect().Get(l.field()).List(), found); found.Stopped() {
+			break
 		}
 	}
-	return nil
+	return found.Err()
 }
 
 // Profiles sets the lists of candidates: behaviors, educations, motivations, licenses, skills and work

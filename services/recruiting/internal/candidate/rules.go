@@ -33,26 +33,30 @@ func prepare(c *candidate) error {
 		c.ContactInfo = &recruitingv1.CandidateContact{}
 	}
 	contact := c.GetContactInfo()
+	var errs []error
 	for path, text := range fault.InOrder(map[string]*string{"name.first": &c.Name.First, "name.last": &c.Name.Last, "contact_info.email": &contact.Email}) {
 		if *text = strings.TrimSpace(*text); *text == "" {
-			return missing(path)
+			errs = append(errs, missing(path))
 		}
 	}
-	if !emailaddress.Valid(contact.GetEmail()) {
-		return invalid("contact_info.email", "must be an e-mail address.")
+	if contact.GetEmail() != "" && !emailaddress.Valid(contact.GetEmail()) {
+		errs = append(errs, invalid("contact_info.email", "must be an e-mail address."))
 	}
 	if code := contact.GetAddress().GetPostalCode(); code != "" && utf8.RuneCountInString(code) < minPostalCode {
-		return invalid("contact_info.address.postal_code", fmt.Sprintf("must have at least %d characters.", minPostalCode))
+		errs = append(errs, invalid("contact_info.address.postal_code", fmt.Sprintf("must have at least %d characters.", minPostalCode)))
 	}
 	for i, role := range c.GetRoles() {
 		if !slices.Contains(roles, role) {
-			return invalid(fmt.Sprintf("roles[%d]", i), "must be "+strings.Join(roles, ", ")+".")
+			errs = append(errs, invalid(fmt.Sprintf("roles[%d]", i), "must be "+strings.Join(roles, ", ")+"."))
 		}
 	}
 	for i, link := range c.GetHyperlinks() {
 		if !isAddress(link.GetUrl()) {
-			return invalid(fmt.Sprintf("hyperlinks[%d].url", i), "must be an address that begins with https:// or http://.")
+			errs = append(errs, invalid(fmt.Sprintf("hyperlinks[%d].url", i), "must be an address that begins with https:// or http://."))
 		}
+	}
+	if len(errs) > 0 {
+		return fault.Join(errs...)
 	}
 	for flag, value := range map[**bool]bool{&c.IsActive: true, &c.IsWillingToRelocate: false} {
 		if *flag == nil {

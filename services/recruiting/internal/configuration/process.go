@@ -26,20 +26,24 @@ func keepSteps(ctx context.Context, tx pgx.Tx, id int64, process *recruitingv1.R
 		}
 		stored = old.GetSteps()
 	}
+	var errs []error
 	if len(process.GetSteps()) < minSteps {
-		return fault.Invalid(CodeMissing, fmt.Sprintf("steps needs at least %d steps: applications begin at the first one, and the hire leads to the last one.", minSteps)).
-			WithMembers("steps")
+		errs = append(errs, fault.Invalid(CodeMissing, fmt.Sprintf("steps needs at least %d steps: applications begin at the first one, and the hire leads to the last one.", minSteps)).
+			WithMembers("steps"))
 	}
 	seen := map[string]bool{}
 	for i, step := range process.GetSteps() {
 		at, name := fmt.Sprintf("steps[%d]", i), strings.ToLower(step.GetName())
 		switch {
 		case strings.TrimSpace(name) == "":
-			return fault.Invalid(CodeMissing, at+".name is missing.").WithMembers(at + ".name")
+			errs = append(errs, fault.Invalid(CodeMissing, at+".name is missing.").WithMembers(at+".name"))
 		case seen[name]:
-			return fault.Invalid(CodeInvalid, fmt.Sprintf("%s repeats the name %q.", at, step.GetName())).WithMembers(at + ".name")
+			errs = append(errs, fault.Invalid(CodeInvalid, fmt.Sprintf("%s repeats the name %q.", at, step.GetName())).WithMembers(at+".name"))
 		}
 		seen[name] = true
+	}
+	if len(errs) > 0 {
+		return fault.Join(errs...)
 	}
 	return identifySteps(process, stored)
 }

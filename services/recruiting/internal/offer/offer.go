@@ -65,10 +65,11 @@ func (h *Handler) GetOffer(ctx context.Context, req *recruitingv1.GetOfferReques
 
 // CreateOffer stores a new draft.
 func (h *Handler) CreateOffer(ctx context.Context, o *offer) (out *offer, err error) {
+	var unnamed error
 	if o.GetApplication().GetId() == "" {
-		return nil, missing("application.id")
+		unnamed = missing("application.id")
 	}
-	if err := application.CheckDetails("hire_details", o.GetHireDetails()); err != nil {
+	if err := fault.Join(unnamed, application.CheckDetails("hire_details", o.GetHireDetails())); err != nil {
 		return nil, err
 	}
 	if err := application.CheckPersons(ctx, h.persons, "hire_details", o.GetHireDetails()); err != nil {

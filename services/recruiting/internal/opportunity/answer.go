@@ -67,26 +67,29 @@ func CountryAnswered(ctx context.Context, tx pgx.Tx, path string, o *opportunity
 
 // checkAnswers returns the ids of the answered questions, and sets the types of the answers.
 func checkAnswers(path string, list []*record.Record[*question], answers []Answer) (ids []string, err error) {
+	var errs []error
 	for i, answer := range answers {
 		at, id := fmt.Sprintf("%s[%d]", path, i), strings.ToLower(answer.QuestionID)
 		n := slices.IndexFunc(list, func(r *record.Record[*question]) bool { return r.ID == id })
 		switch {
 		case n < 0 || !list[n].Body.GetIsActive():
-			return nil, fault.Invalid(CodeQuestionUnknown, fmt.Sprintf("The opportunity has no active question with the id %.40q.", answer.QuestionID)).WithMembers(at + ".question.id")
+			errs = append(errs, fault.Invalid(CodeQuestionUnknown, fmt.Sprintf("The opportunity has no active question with the id %.40q.", answer.QuestionID)).WithMembers(at+".question.id"))
+			continue
 		case slices.Contains(ids, id):
-			return nil, fault.Invalid(CodeAnswer, at+" answers a question twice. Send one answer.").WithMembers(at + ".question.id")
+			errs = append(errs, fault.Invalid(CodeAnswer, at+" answers a question twice. Send one answer.").WithMembers(at+".question.id"))
+			continue
 		}
 		if problem := answerProblem(list[n].Body, answer.Text); problem != "" {
-			return nil, fault.Invalid(CodeAnswer, at+".response "+problem).WithMembers(at + ".response")
+			errs = append(errs, fault.Invalid(CodeAnswer, at+".response "+problem).WithMembers(at+".response"))
 		}
 		ids, answers[i].Type = append(ids, id), list[n].Body.GetType()
 	}
 	for _, r := range list {
 		if r.Body.GetIsActive() && r.Body.GetIsRequired() && !slices.Contains(ids, r.ID) {
-			return nil, fault.Invalid(CodeAnswer, fmt.Sprintf("The question %s needs an answer.", r.ID)).WithMembers(path)
+			errs = append(errs, fault.Invalid(CodeAnswer, fmt.Sprintf("The question %s needs an answer.", r.ID)).WithMembers(path))
 		}
 	}
-	return ids, nil
+	return ids, fault.Join(errs...)
 }
 
 // answerProblem returns the reason why an answer does not fit a question, or "".

@@ -24,11 +24,15 @@ var assessments = children[*assessment]{record.Table[*assessment]{Name: "opportu
 // checkAssessment checks an assessment, and clears the properties that the product sets.
 func checkAssessment(a *assessment) error {
 	a.Name = strings.TrimSpace(a.GetName())
+	var errs []error
 	if a.GetName() == "" {
-		return missing("name")
+		errs = append(errs, missing("name"))
 	}
 	if !isAddress(a.GetUrl()) {
-		return notAddress("url")
+		errs = append(errs, notAddress("url"))
+	}
+	if len(errs) > 0 {
+		return fault.Join(errs...)
 	}
 	a.Id, a.CreatedAt, a.UpdatedAt, a.Links = "", "", "", nil
 	return nil

@@ -28,20 +28,30 @@ const (
 
 // checkQuestion checks a question, and clears the properties that the product sets.
 func checkQuestion(q *question) error {
+	var errs []error
 	if !hasText(q.GetQuestion()) {
-		return missing("question")
+		errs = append(errs, missing("question"))
 	}
 	seen := map[string]bool{}
 	for i, choice := range q.GetChoices() {
 		path := fmt.Sprintf("choices[%d]", i)
-		if strings.TrimSpace(choice) == "" {
-			return missing(path)
-		}
-		if seen[choice] {
-			return fault.Invalid(CodeInvalid, fmt.Sprintf("%s repeats the choice %q.", path, choice)).WithMembers(path)
+		switch {
+		case strings.TrimSpace(choice) == "":
+			errs = append(errs, missing(path))
+		case seen[choice]:
+			errs = append(errs, fault.Invalid(CodeInvalid, fmt.Sprintf("%s repeats the choice %q.", path, choice)).WithMembers(path))
 		}
 		seen[choice] = true
 	}
+	if err := fault.Join(append(errs, checkType(q))...); err != nil {
+		return err
+	}
+	q.Id, q.CreatedAt, q.UpdatedAt, q.Links, q.IsActive = "", "", "", nil, proto.Bool(true)
+	return nil
+}
+
+// checkType checks the type of a question, and whether it has choices if the type needs them.
+func checkType(q *question) error {
 	switch q.GetType() {
 	case "":
 		return missing("type")
@@ -56,7 +66,6 @@ func checkQuestion(q *question) error {
 	default:
 		return fault.Invalid(CodeInvalid, "type must be MultipleChoice, Numeric or Text.").WithMembers("type")
 	}
-	q.Id, q.CreatedAt, q.UpdatedAt, q.Links, q.IsActive = "", "", "", nil, proto.Bool(true)
 	return nil
 }
 

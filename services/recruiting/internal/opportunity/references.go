@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/setup"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	recruitingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/recruiting/v1"
@@ -14,11 +15,11 @@ import (
 
 type ref = recruitingv1.Ref
 
-// resolver resolves the references of an opportunity, and keeps the first error.
+// resolver resolves the references of an opportunity, and collects the errors.
 type resolver struct {
-	ctx context.Context
-	tx  pgx.Tx
-	err error
+	ctx   context.Context
+	tx    pgx.Tx
+	found fault.List
 }
 
 // resolve returns the int64 id of the object of a reference, or nil without one. It writes the id into
@@ -27,11 +28,12 @@ func resolve[T setup.Message](r *resolver, kind interface {
 	Resolve(ctx context.Context, tx pgx.Tx, path string, ref setup.GUIDRef) (T, int64, error)
 }, path string, to *ref,
 ) *int64 {
-	if to == nil || r.err != nil {
+	if to == nil || r.found.Stopped() {
 		return nil
 	}
 	_, id, err := kind.Resolve(r.ctx, r.tx, path, to)
-	r.err, to.Name = err, ""
+	r.found.Add(err)
+	to.Name = ""
 	return &id
 }
 
@@ -64,7 +66,7 @@ func resolveReferences(ctx context.Context, tx pgx.Tx, o *opportunity) (process 
 			resolve(r, configuration.OrgUnit, fmt.Sprintf("org_unit_groups[%d].org_units[%d]", i, j), unit)
 		}
 	}
-	return process, r.err
+	return process, r.found.Err()
 }
 
 // setBoards publishes an opportunity to the readers that each of its job boards has.

@@ -27,14 +27,15 @@ var givenNumber = regexp.MustCompile(`(?i)^REQ[0-9]+$`)
 // prepare checks a new opportunity, sets the defaults, and clears the properties that the product
 // sets. The caller is the GUID of a person, or "".
 func prepare(o *opportunity, caller string) error {
+	var errs []error
 	switch number := strings.TrimSpace(o.GetRequisitionNumber()); {
 	case givenNumber.MatchString(number):
-		return fault.Invalid(CodeInvalid, "Requisition numbers of the form REQ000001 are given by the product. Leave requisition_number out, or send another one.").WithMembers("requisition_number")
+		errs = append(errs, fault.Invalid(CodeInvalid, "Requisition numbers of the form REQ000001 are given by the product. Leave requisition_number out, or send another one.").WithMembers("requisition_number"))
 	default:
 		o.RequisitionNumber = number
 	}
 	if o.GetJob() != nil && strings.TrimSpace(o.GetJob().GetCode()) == "" {
-		return missing("job.code")
+		errs = append(errs, missing("job.code"))
 	}
 	seen := map[string]bool{}
 	for i, board := range o.GetJobBoards() {
@@ -42,14 +43,18 @@ func prepare(o *opportunity, caller string) error {
 		board.Id = strings.ToLower(board.GetId())
 		switch {
 		case board.GetId() == "":
-			return missing(path + ".id")
+			errs = append(errs, missing(path+".id"))
 		case seen[board.GetId()]:
-			return fault.Invalid(CodeInvalid, path+" repeats a job board. Name each board once.").WithMembers(path + ".id")
-		case !isAddress(board.GetRecruitingApplyUrl()):
-			return notAddress(path + ".recruiting_apply_url")
+			errs = append(errs, fault.Invalid(CodeInvalid, path+" repeats a job board. Name each board once.").WithMembers(path+".id"))
+		}
+		if !isAddress(board.GetRecruitingApplyUrl()) {
+			errs = append(errs, notAddress(path+".recruiting_apply_url"))
 		}
 		seen[board.GetId()] = true
 		board.IsPublishedInternal, board.IsPublishedExternal = false, false
+	}
+	if len(errs) > 0 {
+		return fault.Join(errs...)
 	}
 	if o.GetRecruiter() == nil && caller != "" {
 		o.Recruiter = &recruitingv1.IdRef{Id: caller}

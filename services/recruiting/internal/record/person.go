@@ -27,19 +27,21 @@ func NewPersons(commons grpc.ClientConnInterface) *Persons {
 func (p *Persons) Resolve(ctx context.Context, guids map[string]string) (map[string]*commonsv1.PersonState, error) {
 	ids := map[string]int64{}
 	var asked []int64
-	for path, guid := range guids {
+	var errs []error
+	for path, guid := range fault.InOrder(guids) {
 		if guid == "" {
 			continue
 		}
 		id, ok := PersonID(guid)
 		if !ok {
-			return nil, unknownPerson(path, guid)
+			errs = append(errs, unknownPerson(path, guid))
+			continue
 		}
 		ids[path] = id
 		asked = append(asked, id)
 	}
 	if len(asked) == 0 {
-		return nil, nil
+		return nil, fault.Join(errs...)
 	}
 	response, err := p.client.ResolvePersons(ctx, &commonsv1.ResolvePersonsRequest{Ids: asked})
 	if err != nil {
@@ -52,14 +54,14 @@ func (p *Persons) Resolve(ctx context.Context, guids map[string]string) (map[str
 		}
 	}
 	out := make(map[string]*commonsv1.PersonState, len(ids))
-	for path, id := range ids {
+	for path, id := range fault.InOrder(ids) {
 		state, ok := found[id]
 		if !ok {
-			return nil, unknownPerson(path, guids[path])
+			errs = append(errs, unknownPerson(path, guids[path]))
 		}
 		out[path] = state
 	}
-	return out, nil
+	return out, fault.Join(errs...)
 }
 
 func unknownPerson(path, guid string) *fault.Error {
