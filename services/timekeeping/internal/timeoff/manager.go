@@ -36,18 +36,28 @@ func (h *Manager) CreateTimeOff(ctx context.Context, in *timekeepingv1.CreateTim
 	if err != nil {
 		return nil, err
 	}
-	if req.GetEmployee() == nil {
+	employee, badEmployee := h.employee(ctx, req.GetEmployee())
+	subtype, badSubtype := h.requests.subtype(ctx, req.GetRequestSubType())
+	if badEmployee != nil || badSubtype != nil {
+		var invalid error
+		if badSubtype == nil {
+			_, _, invalid = prepare(req, subtype)
+		}
+		return nil, fault.Join(badEmployee, badSubtype, invalid)
+	}
+	return h.requests.create(ctx, employee, req, subtype, approved)
+}
+
+// employee returns the employee of a new request.
+func (h *Manager) employee(ctx context.Context, ref *commonv1.Ref) (*employee, error) {
+	if ref == nil {
 		return nil, missing("employee")
 	}
-	employees, err := h.requests.directory.employees(ctx, []*commonv1.Ref{req.GetEmployee()})
+	employees, err := h.requests.directory.employees(ctx, []*commonv1.Ref{ref})
 	if err != nil {
 		return nil, err
 	}
-	subtype, err := h.requests.subtype(ctx, req.GetRequestSubType())
-	if err != nil {
-		return nil, err
-	}
-	return h.requests.create(ctx, &employees[0], req, subtype, approved)
+	return &employees[0], nil
 }
 
 // requestBody returns the request in a body: the body itself, or its property timeOffRequest.

@@ -41,12 +41,12 @@ const (
 	maxBytes = 16 << 10
 )
 
-func missing(path string) error {
-	return fault.Invalid(timeofffault.CodeMissing, path+" is missing.")
+func missing(path string) *fault.Error {
+	return fault.Invalid(timeofffault.CodeMissing, path+" is missing.").WithMembers(path)
 }
 
-func invalid(path, format string, args ...any) error {
-	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".")
+func invalid(path, format string, args ...any) *fault.Error {
+	return fault.Invalid(fault.CodeInput, path+" "+fmt.Sprintf(format, args...)+".").WithMembers(path)
 }
 
 // prepare validates the properties of a request for time off that are stored. It returns the stored
@@ -64,25 +64,35 @@ func prepare(given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOff
 		return nil, nil, missing("periods")
 	}
 	days := make([]civil.Range, len(given.GetPeriods()))
+	out.Periods = make([]*timekeepingv1.TimeOffPeriod, len(given.GetPeriods()))
 	count := 0
+	var errs []error
 	for i, p := range given.GetPeriods() {
-		period, of, err := preparePeriod(fmt.Sprintf("periods[%d]", i), p, subtype)
+		path := fmt.Sprintf("periods[%d]", i)
+		period, of, err := preparePeriod(path, p, subtype)
 		if err != nil {
-			return nil, nil, err
+			errs = append(errs, err)
+			continue
 		}
 		for k, other := range days[:i] {
-			if other.Overlaps(of) && (whole(period) || whole(out.Periods[k])) {
-				return nil, nil, invalid(fmt.Sprintf("periods[%d]", i), "must not have a day that periods[%d] has", k)
+			if out.Periods[k] != nil && other.Overlaps(of) && (whole(period) || whole(out.Periods[k])) {
+				errs = append(errs, invalid(path, "must not have a day that periods[%d] has", k))
+				break
 			}
 		}
 		period.Id = proto.Int64(int64(i + 1))
-		out.Periods, days[i] = append(out.Periods, period), of
-		if count += of.Days(); count > maxDays {
-			return nil, nil, invalid("periods", "must have at most %d days together", maxDays)
+		out.Periods[i], days[i] = period, of
+		if before := count; before <= maxDays {
+			if count += of.Days(); count > maxDays {
+				errs = append(errs, invalid("periods", "must have at most %d days together", maxDays))
+			}
 		}
 	}
+	if len(errs) > 0 {
+		return nil, nil, fault.Join(errs...)
+	}
 	if size := proto.Size(out); size > maxBytes {
-		return nil, nil, invalid("The request", "must have at most %d bytes; it has %d", maxBytes, size)
+		return nil, nil, invalid("The request", "must have at most %d bytes; it has %d", maxBytes, size).WithMembers()
 	}
 	return out, days, nil
 }
@@ -90,25 +100,34 @@ func prepare(given *timekeepingv1.TimeOffRequest, subtype *timekeepingv1.TimeOff
 // preparePeriod validates a period and fills in the defaults.
 func preparePeriod(path string, given *timekeepingv1.TimeOffPeriod, subtype *timekeepingv1.TimeOffRequestSubtype) (*timekeepingv1.TimeOffPeriod, civil.Range, error) {
 	p := proto.CloneOf(given)
-	days, err := parseDays(path, p.GetStartDate(), cmp.Or(p.GetEndDate(), p.GetStartDate()))
-	if err != nil {
-		return nil, civil.Range{}, err
-	}
-	if days.Days() > maxDays {
-		return nil, civil.Range{}, invalid(path+".endDate", "must be less than %d days after startDate", maxDays)
-	}
+	days, err := parsePeriod(path, p)
+	errs := []error{err}
 	p.EndDate = (days.To - 1).String()
 	if p.PayCode = cmp.Or(p.GetPayCode(), subtype.GetDefaultPayCode()); !timeofffault.Named(p.GetPayCode()) {
-		return nil, civil.Range{}, missing(path + ".payCode")
+		errs = append(errs, missing(path+".payCode"))
 	}
 	if p.GetStartTime() != "" {
 		at, err := civil.ParseTimeOfDay(p.GetStartTime())
 		if err != nil {
-			return nil, civil.Range{}, fault.Invalid(fault.CodeTime, path+".startTime: "+err.Error()+".")
+			errs = append(errs, fault.Invalid(fault.CodeTime, path+".startTime: "+err.Error()+".").WithMembers(path+".startTime"))
 		}
 		p.StartTime = at.String()
 	}
-	return p, days, prepareAmount(path, p, subtype)
+	errs = append(errs, prepareAmount(path, p, subtype))
+	return p, days, fault.Join(errs...)
+}
+
+// parsePeriod parses the days of a period. The default of its end is its start.
+func parsePeriod(path string, p *timekeepingv1.TimeOffPeriod) (days civil.Range, err error) {
+	if p.GetEndDate() == "" {
+		day, err := parseDay(path+".startDate", p.GetStartDate())
+		return civil.Through(day, day), err
+	}
+	days, err = parseDays(path, p.GetStartDate(), p.GetEndDate())
+	if err == nil && days.Days() > maxDays {
+		err = invalid(path+".endDate", "must be less than %d days after startDate", maxDays)
+	}
+	return days, err
 }
 
 // prepareAmount validates how much a period uses of its days. A period that does not specify this
@@ -169,28 +188,31 @@ func parseDays(path, first, last string) (civil.Range, error) {
 
 // daysBetween parses the first and the last day of a range, which are at two paths of a request.
 func daysBetween(firstAt, first, lastAt, last string) (civil.Range, error) {
-	if first == "" {
-		return civil.Range{}, missing(firstAt)
+	from, badFirst := parseDay(firstAt, first)
+	to, badLast := parseDay(lastAt, last)
+	if badFirst != nil || badLast != nil {
+		return civil.Range{}, fault.Join(badFirst, badLast)
 	}
-	if last == "" {
-		return civil.Range{}, missing(lastAt)
-	}
-	var ends [2]civil.Date
-	for i, text := range []string{first, last} {
-		at := [...]string{firstAt, lastAt}[i]
-		var err error
-		if ends[i], err = civil.ParseDate(text); err != nil {
-			return civil.Range{}, fault.Invalid(fault.CodeDate, at+": "+err.Error()+".")
-		}
-		if ends[i] < civil.Beginning || ends[i] >= civil.Forever {
-			return civil.Range{}, invalid(at, "must be from %s and before %s", civil.Beginning, civil.Forever)
-		}
-	}
-	days := civil.Through(ends[0], ends[1])
+	days := civil.Through(from, to)
 	if days.Empty() {
 		return civil.Range{}, invalid(lastAt, "must not be before %s", firstAt[strings.LastIndex(firstAt, ".")+1:])
 	}
 	return days, nil
+}
+
+// parseDay parses a day at a path of a request.
+func parseDay(path, text string) (civil.Date, error) {
+	if text == "" {
+		return 0, missing(path)
+	}
+	day, err := civil.ParseDate(text)
+	if err != nil {
+		return 0, fault.Invalid(fault.CodeDate, path+": "+err.Error()+".").WithMembers(path)
+	}
+	if day < civil.Beginning || day >= civil.Forever {
+		return 0, invalid(path, "must be from %s and before %s", civil.Beginning, civil.Forever)
+	}
+	return day, nil
 }
 
 // edits returns the pay code edits of a request on the schedule: one for each day.
