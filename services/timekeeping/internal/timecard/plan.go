@@ -51,35 +51,44 @@ func (p *plan) read(ctx context.Context, do *timekeepingv1.TimecardChanges) erro
 	if err != nil {
 		return err
 	}
-	for i, in := range append(append([]*timekeepingv1.Punch(nil), do.GetPunches().GetAdded()...), do.GetPunches().GetUpdated()...) {
+	var errs []error
+	read := func(list string, i int, in *timekeepingv1.Punch) *punch.Entry {
 		if in.GetEmployee() == nil {
 			in.Employee = employee
 		}
 		who, err := requested.In(found, in.GetEmployee())
-		if err != nil {
-			return err
+		var row *punch.Entry
+		if err == nil {
+			row, err = newEntry(p.zones, in, who, setup, p.now)
 		}
-		row, err := newEntry(p.zones, in, who, setup, p.now)
 		if err != nil {
-			return err
+			errs = append(errs, fault.MovePaths(err, "", fmt.Sprintf("do.punches.%s[%d].", list, i)))
+			return nil
 		}
 		p.days.Add(p.who.ID, row.Local(row.At).Date)
-		if i < len(do.GetPunches().GetAdded()) {
-			p.addedPunches = append(p.addedPunches, row)
-			continue
+		return row
+	}
+	for i, in := range do.GetPunches().GetAdded() {
+		p.addedPunches = append(p.addedPunches, read("added", i, in))
+	}
+	for i, in := range do.GetPunches().GetUpdated() {
+		row := read("updated", i, in)
+		if in.GetId() == 0 {
+			errs = append(errs, timecardfault.Missing(fmt.Sprintf("do.punches.updated[%d].id", i)))
 		}
-		if row.ID = in.GetId(); row.ID == 0 {
-			return timecardfault.Missing(fmt.Sprintf("do.punches.updated[%d].id", i-len(do.GetPunches().GetAdded())))
+		if row != nil {
+			row.ID = in.GetId()
+			p.updatedPunches = append(p.updatedPunches, row)
 		}
-		p.updatedPunches = append(p.updatedPunches, row)
 	}
 	for i, in := range do.GetPunches().GetRemoved() {
 		if in.GetId() == 0 {
-			return timecardfault.Missing(fmt.Sprintf("do.punches.removed[%d].id", i))
+			errs = append(errs, timecardfault.Missing(fmt.Sprintf("do.punches.removed[%d].id", i)))
 		}
 		p.removedPunches = append(p.removedPunches, in.GetId())
 	}
-	if err := p.readEdits(do.GetPayCodeEdits(), setup); err != nil {
+	errs = append(errs, p.readEdits(do.GetPayCodeEdits(), setup))
+	if err := fault.Join(errs...); err != nil {
 		return err
 	}
 	if err := p.readJobs(ctx); err != nil {
@@ -102,17 +111,14 @@ func (p *plan) readJobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, row := range punches {
-		if err := row.SetJob(jobs); err != nil {
-			return err
-		}
+		errs = append(errs, row.SetJob(jobs))
 	}
 	for _, e := range p.edits {
-		if err := e.SetJob(p.who.ID, jobs); err != nil {
-			return err
-		}
+		errs = append(errs, e.SetJob(p.who.ID, jobs))
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 // readRoom reads the data of the days with pay code edits of leave.
@@ -151,22 +157,25 @@ func (p *plan) checkRoom(ctx context.Context, tx pgx.Tx) error {
 }
 
 func (p *plan) readEdits(changes *timekeepingv1.PayCodeEditChanges, s *paysetup.Setup) error {
+	var errs []error
 	for n, list := range [][]*timekeepingv1.TimecardPayCodeEdit{changes.GetAdded(), changes.GetUpdated()} {
 		for i, in := range list {
 			path := fmt.Sprintf("do.payCodeEdits.%s[%d]", []string{"added", "updated"}[n], i)
 			if in.GetEmployee() != nil {
 				if key, err := requested.PersonKey(in.GetEmployee()); err != nil || key != (person.Key{ID: p.who.ID}) && key != (person.Key{Number: p.who.Number}) {
-					return timecardfault.Invalid("%s.employee must be the employee of the timecard", path)
+					errs = append(errs, timecardfault.InvalidAt(path+".employee", "must be the employee of the timecard"))
 				}
 			}
 			e, err := paycodeedit.Parse(path, in, s)
+			if n == 1 && in.GetId() == 0 {
+				err = fault.Join(err, timecardfault.Missing(path+".id"))
+			}
 			if err != nil {
-				return err
+				errs = append(errs, err)
+				continue
 			}
 			if n == 0 {
 				e.ID = 0
-			} else if e.ID == 0 {
-				return timecardfault.Missing(path + ".id")
 			}
 			p.edits = append(p.edits, e)
 			p.days.Add(p.who.ID, e.Day)
@@ -174,11 +183,11 @@ func (p *plan) readEdits(changes *timekeepingv1.PayCodeEditChanges, s *paysetup.
 	}
 	for i, in := range changes.GetRemoved() {
 		if in.GetId() == 0 {
-			return timecardfault.Missing(fmt.Sprintf("do.payCodeEdits.removed[%d].id", i))
+			errs = append(errs, timecardfault.Missing(fmt.Sprintf("do.payCodeEdits.removed[%d].id", i)))
 		}
 		p.removedEdits = append(p.removedEdits, in.GetId())
 	}
-	return nil
+	return fault.Join(errs...)
 }
 
 const readOld = `

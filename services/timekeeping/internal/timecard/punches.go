@@ -139,11 +139,9 @@ func newEntry(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person, set
 	if err != nil {
 		return nil, err
 	}
-	if err := e.CheckTime(now); err != nil {
-		return nil, err
-	}
+	impossible := e.CheckTime(now)
 	e.WorkRuleID, err = setup.FindWorkRule(e.WorkRuleID, e.WorkRule)
-	return e, err
+	return e, fault.Join(impossible, err)
 }
 
 // readSetup reads the setup that punches and pay code edits refer to.

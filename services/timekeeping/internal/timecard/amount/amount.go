@@ -29,19 +29,19 @@ func decimal(path string, v *structpb.Value) (*big.Rat, error) {
 	}
 	// A long exponent would expand to a number of gigabytes.
 	if n := len(text); n == 0 || n > 40 || strings.ContainsAny(text, "/_xXpPbBoOnNiI") {
-		return nil, timecardfault.Invalid("%s must be a number", path)
+		return nil, timecardfault.InvalidAt(path, "must be a number")
 	}
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		if e, err := strconv.Atoi(text[at+1:]); err != nil || e < -40 || e > 40 {
-			return nil, timecardfault.Invalid("%s must be a number from -%d to %d", path, maxUnits, maxUnits)
+			return nil, timecardfault.InvalidAt(path, "must be a number from -%d to %d", maxUnits, maxUnits)
 		}
 	}
 	n, ok := new(big.Rat).SetString(text)
 	if !ok {
-		return nil, timecardfault.Invalid("%s must be a number", path)
+		return nil, timecardfault.InvalidAt(path, "must be a number")
 	}
 	if new(big.Rat).Abs(n).Cmp(big.NewRat(maxUnits, 1)) > 0 {
-		return nil, timecardfault.Invalid("%s must be from -%d to %d", path, maxUnits, maxUnits)
+		return nil, timecardfault.InvalidAt(path, "must be from -%d to %d", maxUnits, maxUnits)
 	}
 	return n, nil
 }
@@ -54,7 +54,7 @@ func Parse(path string, v *structpb.Value) (Amount, error) {
 	}
 	n.Mul(n, big.NewRat(PerUnit, 1))
 	if !n.IsInt() {
-		return 0, timecardfault.Invalid("%s must have at most four decimals", path)
+		return 0, timecardfault.InvalidAt(path, "must have at most four decimals")
 	}
 	return Amount(n.Num().Int64()), nil
 }
@@ -66,7 +66,7 @@ func ParseHours(path string, v *structpb.Value) (int64, error) {
 		return 0, err
 	}
 	if new(big.Rat).Abs(n).Cmp(big.NewRat(maxHours, 1)) > 0 {
-		return 0, timecardfault.Invalid("%s must be from -%d to %d", path, maxHours, maxHours)
+		return 0, timecardfault.InvalidAt(path, "must be from -%d to %d", maxHours, maxHours)
 	}
 	n.Mul(n, big.NewRat(3600, 1))
 	seconds, err := strconv.ParseInt(n.FloatString(0), 10, 64)

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/orgjob"
@@ -36,9 +37,10 @@ type Edit struct {
 // Parse validates a pay code edit; path is its position in the request.
 func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup) (*Edit, error) {
 	e := &Edit{ID: p.GetId(), Body: proto.CloneOf(p)}
+	var undated error
 	day, err := civil.ParseDate(p.GetApplyDate())
 	if err != nil {
-		return nil, timecardfault.Missing(path + ".applyDate")
+		undated = timecardfault.Missing(path + ".applyDate")
 	}
 	e.Day = day
 	ref := p.GetPaycode()
@@ -48,26 +50,7 @@ func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup)
 		ref.Qualifier = ref.Name
 	}
 	code := s.Find(ref)
-	switch {
-	case ref == nil:
-		return nil, timecardfault.Missing(path + ".paycode")
-	case code == nil:
-		return nil, fault.Invalid(timecardfault.CodeReference, fmt.Sprintf("There is no such pay code (%s.paycode).", path))
-	case code.GetCombined():
-		return nil, timecardfault.Invalid("%s.paycode is a combined pay code, which nobody can enter", path)
-	case p.GetAmountType() != "" && !strings.EqualFold(p.GetAmountType(), code.GetUnit()):
-		return nil, timecardfault.Invalid("%s.amountType must be %s, the unit of the pay code", path, code.GetUnit())
-	}
-	given := 0
-	for _, v := range []bool{p.GetDurationInHours() != nil, p.GetDurationInDays() != nil, p.GetMoneyAmount() != nil} {
-		if v {
-			given++
-		}
-	}
-	if given > 1 {
-		return nil, timecardfault.Invalid("%s must have one of durationInHours, durationInDays and moneyAmount", path)
-	}
-	if err := e.amount(path, code.GetUnit()); err != nil {
+	if err := fault.Join(undated, e.checkAmount(path, ref, code)); err != nil {
 		return nil, err
 	}
 	body := e.Body
@@ -75,9 +58,37 @@ func Parse(path string, p *timekeepingv1.TimecardPayCodeEdit, s *paysetup.Setup)
 	paid := s.PayCode(ref)
 	body.Paycode = paysetup.Ref(paid)
 	if proto.Size(body) > maxBytes {
-		return nil, timecardfault.Invalid("%s must have at most %d bytes", path, maxBytes)
+		return nil, timecardfault.InvalidAt(path, "must have at most %d bytes", maxBytes)
 	}
 	return e, nil
+}
+
+// checkAmount checks the pay code of an edit, and parses the value in its unit. The code is nil if it does not exist.
+func (e *Edit) checkAmount(path string, ref *commonv1.Ref, code *timekeepingv1.PayCode) error {
+	p := e.Body
+	given := 0
+	for _, v := range []bool{p.GetDurationInHours() != nil, p.GetDurationInDays() != nil, p.GetMoneyAmount() != nil} {
+		if v {
+			given++
+		}
+	}
+	var several error
+	if given > 1 {
+		several = timecardfault.InvalidAt(path, "must have one of durationInHours, durationInDays and moneyAmount")
+	}
+	switch {
+	case ref == nil:
+		return fault.Join(timecardfault.Missing(path+".paycode"), several)
+	case code == nil:
+		return fault.Join(fault.Invalid(timecardfault.CodeReference, fmt.Sprintf("There is no such pay code (%s.paycode).", path)).WithMembers(path+".paycode"), several)
+	case code.GetCombined():
+		return fault.Join(timecardfault.InvalidAt(path+".paycode", "is a combined pay code, which nobody can enter"), several)
+	case p.GetAmountType() != "" && !strings.EqualFold(p.GetAmountType(), code.GetUnit()):
+		return fault.Join(timecardfault.InvalidAt(path+".amountType", "must be %s, the unit of the pay code", code.GetUnit()), several)
+	case several != nil:
+		return several
+	}
+	return e.amount(path, code.GetUnit())
 }
 
 // NamedJob returns the Name of the job of an employee's edit.

@@ -77,49 +77,53 @@ func (e *Entry) endsLastShift(terminated civil.Range) bool {
 // Parse validates a punch of an employee, and converts it to an entry.
 func Parse(zones *civil.Zones, p *timekeepingv1.Punch, who person.Person) (*Entry, error) {
 	e := &Entry{Employee: who}
-	if err := e.resolveTimeZone(zones, p); err != nil {
-		return nil, err
-	}
-	var err error
-	if e.Direction, err = ParseDirection(p.GetTypeOverride()); err != nil {
-		return nil, err
-	}
+	badTime := e.resolveTime(zones, p)
+	direction, badDirection := ParseDirection(p.GetTypeOverride())
+	e.Direction = direction
+	var badEntered error
 	if entered := p.GetEnteredOnDtm(); entered != "" {
 		if _, err := civil.ParseDateTime(entered); err != nil {
-			return nil, fault.Invalid(fault.CodeDate, "enteredOnDtm: "+err.Error()+".")
+			badEntered = fault.Invalid(fault.CodeDate, "enteredOnDtm: "+err.Error()+".").WithMembers("enteredOnDtm")
 		}
+	}
+	if err := fault.Join(badTime, badDirection, badEntered); err != nil {
+		return nil, err
 	}
 	e.transfer(p)
 	e.NoDeduction = p.GetCancelDeduct() || p.GetIsCancelDeduct()
 	return e, e.marshalBody(p)
 }
 
-// resolveTimeZone determines the instant and the time zone of a punch.
-func (e *Entry) resolveTimeZone(zones *civil.Zones, p *timekeepingv1.Punch) error {
-	clocks, err := e.clocks(zones, p)
-	if err != nil {
+// resolveTime determines the instant and the time zone of a punch.
+func (e *Entry) resolveTime(zones *civil.Zones, p *timekeepingv1.Punch) error {
+	clocks, badZone := e.clocks(zones, p)
+	var instant time.Time
+	var local civil.DateTime
+	var err, badTime error
+	switch {
+	case p.GetInstant() != "":
+		if instant, err = time.Parse(time.RFC3339, p.GetInstant()); err != nil {
+			badTime = timecardfault.InvalidAt("instant", "must be a time as in RFC 3339, such as 2026-11-01T06:30:00Z")
+		}
+	case p.GetPunchDtm() != "":
+		if local, err = civil.ParseDateTime(p.GetPunchDtm()); err != nil {
+			badTime = fault.Invalid(fault.CodeDate, "punchDtm: "+err.Error()+".").WithMembers("punchDtm")
+		}
+	default:
+		badTime = timecardfault.Missing("punchDtm")
+	}
+	if err := fault.Join(badZone, badTime); err != nil {
 		return err
 	}
 	var at int64
-	switch {
-	case p.GetInstant() != "":
-		instant, err := time.Parse(time.RFC3339, p.GetInstant())
-		if err != nil {
-			return timecardfault.Invalid("instant must be a time as in RFC 3339, such as 2026-11-01T06:30:00Z")
-		}
+	if p.GetInstant() != "" {
 		at, e.Zone = instant.Unix(), clocks.ZoneAt(instant)
-	case p.GetPunchDtm() != "":
-		local, err := civil.ParseDateTime(p.GetPunchDtm())
-		if err != nil {
-			return fault.Invalid(fault.CodeDate, "punchDtm: "+err.Error()+".")
-		}
+	} else {
 		e.Zone = clocks.On(local.Date)
 		at = e.Zone.Unix(local)
-	default:
-		return timecardfault.Missing("punchDtm")
 	}
 	if day := e.Zone.At(time.Unix(at, 0)).Date; day < civil.Beginning || day >= civil.Forever {
-		return timecardfault.Invalid("punchDtm must be from 1900-01-01 to 2999-12-31")
+		return timecardfault.InvalidAt("punchDtm", "must be from 1900-01-01 to 2999-12-31")
 	}
 	e.At = at
 	return nil
@@ -135,7 +139,7 @@ func (e *Entry) clocks(zones *civil.Zones, p *timekeepingv1.Punch) (civil.Clocks
 	}
 	zone, err := zones.Get(p.GetTimeZone().GetQualifier())
 	if errors.Is(err, civil.ErrZone) {
-		return civil.Clocks{}, timecardfault.Invalid("timeZone.qualifier must be the name of an IANA time zone, such as Europe/Berlin")
+		return civil.Clocks{}, timecardfault.InvalidAt("timeZone.qualifier", "must be the name of an IANA time zone, such as Europe/Berlin")
 	}
 	return civil.NewClocks(zone), err
 }
@@ -156,7 +160,7 @@ func ParseDirection(ref *commonv1.Ref) (worktime.Direction, error) {
 	case ref.Id != nil && ref.GetId() == int64(worktime.Out), ref.Id == nil && strings.EqualFold(ref.GetQualifier(), outPunch):
 		return worktime.Out, nil
 	}
-	return 0, timecardfault.Invalid("typeOverride must be 1, %s, or 2, %s", inPunch, outPunch)
+	return 0, timecardfault.InvalidAt("typeOverride", "must be 1, %s, or 2, %s", inPunch, outPunch)
 }
 
 // transfer determines the job and the work rule of a punch.

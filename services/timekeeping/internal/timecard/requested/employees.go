@@ -123,7 +123,7 @@ func PersonKey(ref *commonv1.Ref) (person.Key, error) {
 	case ref != nil && ref.Id == nil && ref.GetQualifier() != "":
 		return person.Key{Number: ref.GetQualifier()}, nil
 	}
-	return person.Key{}, timecardfault.Missing("The id or the qualifier of an employee")
+	return person.Key{}, timecardfault.Missing("The id or the qualifier of an employee").WithMembers("employee")
 }
 
 // In returns the person that a ref names, from the found persons.

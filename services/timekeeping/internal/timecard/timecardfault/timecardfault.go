@@ -63,12 +63,19 @@ const (
 	CodeUnknownJob = "WRL-20710"
 )
 
-// Missing returns the error for a missing property.
-func Missing(what string) *fault.Error { return fault.Invalid(CodeMissing, what+" is missing.") }
+// Missing returns the error for a missing property at a path of the request.
+func Missing(path string) *fault.Error {
+	return fault.Invalid(CodeMissing, path+" is missing.").WithMembers(path)
+}
 
 // Invalid returns the error for a property with a value that is not allowed.
 func Invalid(format string, args ...any) *fault.Error {
 	return fault.Invalid(CodeInvalid, fmt.Sprintf(format, args...)+".")
+}
+
+// InvalidAt returns the error for an invalid value at a path of the request. The text completes "<path> ...".
+func InvalidAt(path, format string, args ...any) *fault.Error {
+	return Invalid("%s %s", path, fmt.Sprintf(format, args...)).WithMembers(path)
 }
 
 // UnknownSelection returns the error for a word that is not one of the possible words of select.
