@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/rotaloom/rotaloom/pkg/bus"
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/replica"
@@ -108,9 +109,10 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Clock: deps.Clock,
 	}
 	commons := schedule.NewCommons(deps.Commons)
+	jobs := &jobpath.Checker{Locations: commons, Log: deps.Log}
 	items := scheduleitem.Deps{
 		Pool: deps.Pool, Directory: resolver, Reader: reader, Templates: shifttemplate.Kind(), Settings: cfg.Items,
-		Rules: &ruleviolation.Checker{Deps: rules}, Locations: commons, Log: deps.Log,
+		Rules: &ruleviolation.Checker{Deps: rules}, JobPaths: jobs,
 	}
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
 	propagations := propagation.NewHandler(deps.Pool, resolver.Visible)
@@ -122,13 +124,13 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterEmploymentTermAssignmentServiceServer)(memberships),
 			serve.Handle(schedulingv1.RegisterEmployeeDayServiceServer)(employeeday.New(deps.Pool, reader)),
 			serve.Handle(schedulingv1.RegisterLeaveServiceServer)(leave.New(deps.Pool)),
-			serve.Handle(schedulingv1.RegisterShiftTemplateServiceServer)(shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver)),
-			serve.Handle(schedulingv1.RegisterSchedulePatternTemplateServiceServer)(schedulepatterntemplate.New(deps.Pool, definitions)),
+			serve.Handle(schedulingv1.RegisterShiftTemplateServiceServer)(shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver, jobs)),
+			serve.Handle(schedulingv1.RegisterSchedulePatternTemplateServiceServer)(schedulepatterntemplate.New(deps.Pool, definitions, jobs)),
 			serve.Handle(schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer)(employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
-				Pool: deps.Pool, Definitions: definitions, Terms: terms, Instants: instants, Propagations: propagations,
+				Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Terms: terms, Instants: instants, Propagations: propagations,
 			})),
 			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeeschedulepattern.New(employeeschedulepattern.Deps{
-				Pool: deps.Pool, Definitions: definitions, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
+				Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
 				Propagations: propagations,
 			})),
 			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
@@ -142,7 +144,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterDayLockServiceServer)(daylock.New(deps.Pool, resolver)),
 			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagations),
 			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(groups),
-			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool, jobs)),
 			serve.Handle(schedulingv1.RegisterTimeOffEditServiceServer)(timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits})),
 			serve.Handle(schedulingv1.RegisterScheduleRuleServiceServer)(&schedulerule.Handler{}),
 			serve.Handle(schedulingv1.RegisterScheduleRuleSetServiceServer)(scheduleruleset.New(deps.Pool)),

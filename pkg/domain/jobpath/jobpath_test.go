@@ -1,7 +1,9 @@
 package jobpath_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -12,6 +14,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 )
 
 // stream keeps the headers of a response.
@@ -55,4 +59,36 @@ func TestWarningsAreShortAndASCII(t *testing.T) {
 			}
 		})
 	}
+}
+
+// locations keeps the questions that it is asked, and knows no path.
+type locations struct{ asked [][]string }
+
+func (l *locations) ResolveLocations(_ context.Context, req *commonsv1.ResolveLocationsRequest, _ ...grpc.CallOption) (*commonsv1.ResolveLocationsResponse, error) {
+	l.asked = append(l.asked, req.GetPaths())
+	return &commonsv1.ResolveLocationsResponse{UnknownPaths: req.GetPaths()}, nil
+}
+
+// A request asks once for all of its paths. Jobs with an id, and requests without paths, need no question.
+func TestARequestAsksOnce(t *testing.T) {
+	t.Parallel()
+	path := func(text string) *commonv1.Ref { return &commonv1.Ref{Qualifier: &text} }
+	byID := path("Plant/Other")
+	byID.Id = new(int64(7))
+	l, s := &locations{}, &stream{}
+	checker := &jobpath.Checker{Locations: l, Log: slog.New(slog.DiscardHandler)}
+	ctx := grpc.NewContextWithServerTransportStream(t.Context(), s)
+	require.NoError(t, checker.Warn(ctx, []*commonv1.Ref{nil, byID, path("")}))
+	assert.Empty(t, l.asked)
+	require.NoError(t, checker.Warn(ctx, []*commonv1.Ref{path("Plnat"), nil, byID, path("Plnat"), path("Plant/Weldr")}))
+	assert.Equal(t, [][]string{{"Plnat", "Plant/Weldr"}}, l.asked)
+	assert.Len(t, s.header.Get(rpc.HeaderWarning), 2)
+
+	var many []*commonv1.Ref
+	for i := range 3000 {
+		many = append(many, path(fmt.Sprint(i)))
+	}
+	require.NoError(t, checker.Warn(ctx, many))
+	assert.Len(t, l.asked[1], 1000, "the question is bounded")
+	require.NoError(t, (*jobpath.Checker)(nil).Warn(ctx, many))
 }

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -36,6 +37,8 @@ type Deps struct {
 	Instants  *asof.Instants
 	Directory Directory
 	Schedules Schedules
+	// JobPaths warns of jobs of patterns that no location has. It may be nil.
+	JobPaths *jobpath.Checker
 	// Builder is the configuration for clients.
 	Builder *schedulingv1.PatternBuilder
 	// Propagations is used by requests that wait.
@@ -56,7 +59,7 @@ var _ schedulingv1.EmployeeSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(deps Deps) *Handler {
 	return &Handler{builder: deps.Builder, schedules: deps.Schedules, assignments: patternassignment.New(patternassignment.Employees(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants, Propagations: deps.Propagations, Visible: deps.Directory.Visible, Unknown: projection.UnknownEmployee,
+		Pool: deps.Pool, Definitions: deps.Definitions, JobPaths: deps.JobPaths, Instants: deps.Instants, Propagations: deps.Propagations, Visible: deps.Directory.Visible, Unknown: projection.UnknownEmployee,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			employees, err := deps.Directory.Employees(ctx, refs)
 			owners := make([]patternassignment.Owner, len(employees))

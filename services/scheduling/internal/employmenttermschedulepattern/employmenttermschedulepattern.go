@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -54,6 +55,8 @@ type Deps struct {
 	Terms    Terms
 	// Propagations is used by requests that wait.
 	Propagations patternassignment.Propagations
+	// JobPaths warns of jobs of patterns that no location has. It may be nil.
+	JobPaths *jobpath.Checker
 }
 
 // Handler serves EmploymentTermSchedulePatternService.
@@ -69,7 +72,7 @@ var _ schedulingv1.EmploymentTermSchedulePatternServiceServer = (*Handler)(nil)
 // New returns a Handler.
 func New(settings Settings, deps Deps) *Handler {
 	return &Handler{settings: settings, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
-		Pool: deps.Pool, Definitions: deps.Definitions, Instants: deps.Instants, Propagations: deps.Propagations,
+		Pool: deps.Pool, Definitions: deps.Definitions, JobPaths: deps.JobPaths, Instants: deps.Instants, Propagations: deps.Propagations,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			terms, err := deps.Terms.Terms(ctx, refs)
 			owners := make([]patternassignment.Owner, len(terms))

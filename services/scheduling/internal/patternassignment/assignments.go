@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -45,6 +46,8 @@ type Deps struct {
 	Instants *asof.Instants
 	// Propagations is used by requests that wait.
 	Propagations Propagations
+	// JobPaths warns of jobs of patterns that no location has. It may be nil.
+	JobPaths *jobpath.Checker
 }
 
 // Assignments manages the assignments of one kind of owners.

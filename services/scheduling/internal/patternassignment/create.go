@@ -39,6 +39,13 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 	if err != nil {
 		return nil, err
 	}
+	patterns := make([]*schedulingv1.SchedulePattern, len(inputs))
+	for i, input := range inputs {
+		patterns[i] = input.GetGroupSchedulePattern().GetSchedulePattern()
+	}
+	if err := s.deps.JobPaths.Warn(ctx, patterndefinition.PatternJobs(patterns...)); err != nil {
+		return nil, err
+	}
 	if err := s.await(ctx, propagationID, outcome.Successes()); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -47,7 +48,7 @@ func (s *Assignments) ProposeCreate(ctx context.Context, inputs []*schedulingv1.
 func (s *Assignments) ProposeUpdate(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (Decide, error) {
 	u, err := s.kind.readUpdate(body)
 	if err != nil {
-		return nil, err
+		return nil, fault.Join(err, s.checkPattern(u))
 	}
 	if u.refs == nil {
 		return s.proposeUpdate(ctx, u)

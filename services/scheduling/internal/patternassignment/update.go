@@ -64,6 +64,9 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 	if err != nil {
 		return UpdateOutcome{}, err
 	}
+	if err := s.deps.JobPaths.Warn(ctx, patterndefinition.PatternJobs(u.pattern.GetSchedulePattern())); err != nil {
+		return UpdateOutcome{}, err
+	}
 	return outcome, propagation.SetLocation(ctx, propagationID)
 }
 

@@ -1,9 +1,9 @@
 package scheduleitem
 
 import (
-	"log/slog"
 	"time"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/ruleviolation"
@@ -26,16 +26,14 @@ type Deps struct {
 	Settings  Settings
 	// Rules checks the schedule rules of employees that get shifts. If it is nil, no rule applies.
 	Rules *ruleviolation.Checker
-	// Locations finds the locations of jobs, and Log reports that it did not respond. If Locations is
-	// nil, unknown jobs get no warning.
-	Locations itemchange.Locations
-	Log       *slog.Logger
+	// JobPaths warns of jobs that no location has. It may be nil.
+	JobPaths *jobpath.Checker
 }
 
 // entries returns the dependencies of the entry editors.
 func (d Deps) editorDeps() itemchange.Deps {
 	return itemchange.Deps{
-		Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Rules: d.Rules, Locations: d.Locations, Log: d.Log,
+		Pool: d.Pool, Directory: d.Directory, Reader: d.Reader, Rules: d.Rules, JobPaths: d.JobPaths,
 	}.OnAnyDay()
 }
 

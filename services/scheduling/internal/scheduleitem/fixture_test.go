@@ -60,7 +60,7 @@ func newFixture(t *testing.T) *fixture {
 	reader := reading.NewReader(env.Pool, patterndefinition.New(patterndefinition.Settings{}, nil, nil))
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: directory, Reader: reader}
 	env.Pool.Listen(outbox.Appended, func() { f.wakes.Add(1) })
-	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool))
+	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, nil))
 	schedulingv1.RegisterScheduleTagServiceServer(env.Local, scheduleitem.NewScheduleTags(deps))
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))
 	schedulingv1.RegisterPayCodeEditServiceServer(env.Local, scheduleitem.NewPayCodeEdits(deps))

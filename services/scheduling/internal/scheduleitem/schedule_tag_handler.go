@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
@@ -30,6 +31,7 @@ func NewScheduleTags(deps Deps) *ScheduleTags {
 		Deps: deps.editorDeps(), Kind: itemstore.KindScheduleTag, Label: "schedule tag",
 		Complete: itemdraft.CompleteScheduleTags(deps.Pool),
 		Draft:    itemdraft.ScheduleTag,
+		Jobs:     jobsOfTag,
 		Make:     func() *schedulingv1.ScheduleTag { return &schedulingv1.ScheduleTag{} },
 		Fill: func(t *schedulingv1.ScheduleTag, id int64, employee *projection.Employee, version int64, _ bool) {
 			t.Id, t.Version, t.Employee = proto.Int64(id), proto.Int64(version), itemdraft.NewRef(employee)
@@ -40,6 +42,15 @@ func NewScheduleTags(deps Deps) *ScheduleTags {
 			return g.Tag(employee.Zone)
 		},
 	}}
+}
+
+// jobsOfTag returns the jobs of the segments of a tag.
+func jobsOfTag(sent *schedulingv1.ScheduleTag) []*commonv1.Ref {
+	var jobs []*commonv1.Ref
+	for _, s := range sent.GetSegments() {
+		jobs = append(jobs, s.GetOrgJobRef())
+	}
+	return jobs
 }
 
 // GetScheduleTag returns one schedule tag.

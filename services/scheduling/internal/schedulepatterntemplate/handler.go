@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/setup"
@@ -23,12 +24,16 @@ type Handler struct {
 
 var _ schedulingv1.SchedulePatternTemplateServiceServer = (*Handler)(nil)
 
-// New returns a Handler that stores templates in the database of the pool.
-func New(pool *pg.Pool, definitions *patterndefinition.Definitions) *Handler {
+// New returns a Handler that stores templates in the database of the pool. jobs warns of jobs that no location has; it
+// may be nil.
+func New(pool *pg.Pool, definitions *patterndefinition.Definitions, jobs *jobpath.Checker) *Handler {
 	return &Handler{resource: setup.Resource[*schedulingv1.SchedulePattern]{
 		Kind: Kind(), Pool: pool,
 		Prepare: func(path string, p *schedulingv1.SchedulePattern) (*schedulingv1.SchedulePattern, error) {
 			return p, definitions.Check(patterndefinition.Request{Path: path, Pattern: p})
+		},
+		AfterCommit: func(ctx context.Context, sent ...*schedulingv1.SchedulePattern) error {
+			return jobs.Warn(ctx, patterndefinition.PatternJobs(sent...))
 		},
 		Show: func(ctx context.Context, list ...*schedulingv1.SchedulePattern) error {
 			return setupref.Show(ctx, pool, list...)

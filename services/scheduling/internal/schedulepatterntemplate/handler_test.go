@@ -26,7 +26,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	handler := schedulepatterntemplate.New(env.Pool, patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind()))
+	handler := schedulepatterntemplate.New(env.Pool, patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind()), nil)
 	schedulingv1.RegisterSchedulePatternTemplateServiceServer(env.Local, handler)
 	_, err := (&setup.Resource[*schedulingv1.ShiftTemplate]{Kind: shifttemplate.Kind(), Pool: env.Pool}).Create(env.Ctx, &schedulingv1.ShiftTemplate{
 		Name: "Early", StartDateTime: "1900-01-01T06:00:00", EndDateTime: "1900-01-01T14:00:00",

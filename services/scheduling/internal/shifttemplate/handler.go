@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -39,12 +40,16 @@ type Directory interface {
 
 var _ schedulingv1.ShiftTemplateServiceServer = (*Handler)(nil)
 
-// New returns a Handler that stores templates in the database of the pool.
-func New(pool *pg.Pool, rules patterndefinition.Rules, directory Directory) *Handler {
+// New returns a Handler that stores templates in the database of the pool. jobs warns of jobs that no location has; it
+// may be nil.
+func New(pool *pg.Pool, rules patterndefinition.Rules, directory Directory, jobs *jobpath.Checker) *Handler {
 	return &Handler{rules: rules, directory: directory, resource: setup.Resource[*schedulingv1.ShiftTemplate]{
 		Kind: Kind(), Pool: pool,
 		Prepare: func(path string, t *schedulingv1.ShiftTemplate) (*schedulingv1.ShiftTemplate, error) {
 			return t, rules.Shift(path, t)
+		},
+		AfterCommit: func(ctx context.Context, sent ...*schedulingv1.ShiftTemplate) error {
+			return jobs.Warn(ctx, patterndefinition.ShiftJobs(sent...))
 		},
 		Show: func(ctx context.Context, list ...*schedulingv1.ShiftTemplate) error {
 			return setupref.Show(ctx, pool, list...)

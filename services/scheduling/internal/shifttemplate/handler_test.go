@@ -35,7 +35,7 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
 	rules := patterndefinition.NewRules(patterndefinition.Settings{})
-	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, rules, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)))
+	schedulingv1.RegisterShiftTemplateServiceServer(env.Local, shifttemplate.New(env.Pool, rules, projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil), nil))
 	return &fixture{Env: env, client: schedulingv1.NewShiftTemplateServiceClient(env.Conn())}
 }
 

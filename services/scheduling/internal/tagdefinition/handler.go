@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -27,12 +28,19 @@ type Handler struct {
 
 var _ schedulingv1.TagDefinitionServiceServer = (*Handler)(nil)
 
-// New returns the handler of TagDefinitionService.
-func New(pool *pg.Pool) *Handler {
+// New returns the handler of TagDefinitionService. jobs warns of jobs that no location has; it may be nil.
+func New(pool *pg.Pool, jobs *jobpath.Checker) *Handler {
 	return &Handler{resource: setup.Resource[*schedulingv1.TagDefinition]{
 		Kind: Kind(), Pool: pool, Prepare: prepare, Check: keepFormer, AfterStore: checkFree, CheckUnused: checkUnused, AfterDelete: deleteFormer,
 		Show: func(ctx context.Context, list ...*schedulingv1.TagDefinition) error {
 			return setupref.Show(ctx, pool, list...)
+		},
+		AfterCommit: func(ctx context.Context, sent ...*schedulingv1.TagDefinition) error {
+			var refs []*commonv1.Ref
+			for _, d := range sent {
+				refs = append(refs, d.GetScheduleContextAttributes().GetDefaultJobTransfer())
+			}
+			return jobs.Warn(ctx, refs)
 		},
 	}}
 }

@@ -26,7 +26,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	env := schedtest.New(t)
-	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool))
+	schedulingv1.RegisterTagDefinitionServiceServer(env.Local, tagdefinition.New(env.Pool, nil))
 	return &fixture{env, schedulingv1.NewTagDefinitionServiceClient(env.Conn())}
 }
 

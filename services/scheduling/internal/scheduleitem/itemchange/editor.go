@@ -6,7 +6,6 @@ package itemchange
 import (
 	"cmp"
 	"context"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/jobpath"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/fault/bulk"
@@ -62,10 +62,8 @@ type Deps struct {
 	Reader    *reading.Reader
 	// Rules checks the schedule rules of employees that get shifts. If it is nil, no rule applies.
 	Rules *ruleviolation.Checker
-	// Locations finds the locations of jobs, and Log reports that it did not respond. If Locations is
-	// nil, unknown jobs get no warning.
-	Locations Locations
-	Log       *slog.Logger
+	// JobPaths warns of jobs that no location has. It may be nil.
+	JobPaths *jobpath.Checker
 }
 
 // Entry is a message of one kind of entries.
@@ -129,7 +127,7 @@ func (f *Editor[M]) newDrafts(ctx context.Context, sent []M, employees []*projec
 			return nil, failed[i]
 		}
 	}
-	return drafts, f.warnUnknownJobs(ctx, sent)
+	return drafts, f.warnOfJobs(ctx, sent)
 }
 
 // decode returns the entry of a stored row.

@@ -78,7 +78,7 @@ func TestScheduleTagsAreChecked(t *testing.T) {
 func TestTagDefinitionsDecideAboutTags(t *testing.T) {
 	t.Parallel()
 	env := schedtest.New(t)
-	definitions := tagdefinition.New(env.Pool)
+	definitions := tagdefinition.New(env.Pool, nil)
 	schedules, segments := []*commonv1.Ref{refByName("SCHEDULE")}, []*commonv1.Ref{refByName("SEGMENT")}
 	for _, d := range []*schedulingv1.TagDefinition{
 		{Name: "Plain", AssignmentContexts: schedules},
