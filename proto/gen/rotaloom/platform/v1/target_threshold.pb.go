@@ -473,8 +473,8 @@ type ExportTargetThresholdsRequest struct {
 	// The maximum number of records in a page, 1 to 1,000.
 	Count *int32 `protobuf:"varint,3,opt,name=count,proto3,oneof" json:"count,omitempty"`
 	// Pages by cursor, instead of index: "" for the first page, and then the value of "next"
-	// in the previous response. The target type stays the same. The records come in the order
-	// of their ids.
+	// in the previous response. Required, unless index is given. The target type stays the
+	// same. The records come in the order of their ids.
 	After         *string `protobuf:"bytes,4,opt,name=after,proto3,oneof" json:"after,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -73,7 +73,8 @@ type TargetThresholdServiceClient interface {
 	// Retrieves the target thresholds with a short name, ordered by it. Those without a
 	// short name are left out.
 	ListTargetThresholdShortNames(ctx context.Context, in *ListTargetThresholdShortNamesRequest, opts ...grpc.CallOption) (*TargetThresholdResponse, error)
-	// Retrieves the complete target thresholds of a type by name, in pages. A page with
+	// Retrieves the complete target thresholds of a type by name, in pages. Send index for
+	// pages by number, or after for pages by cursor: one of the two is required. A page with
 	// fewer records than count is the last one.
 	ExportTargetThresholds(ctx context.Context, in *ExportTargetThresholdsRequest, opts ...grpc.CallOption) (*TargetThresholdExport, error)
 	// Retrieves the texts that thresholds display. Thresholds may have other texts.
@@ -253,7 +254,8 @@ type TargetThresholdServiceServer interface {
 	// Retrieves the target thresholds with a short name, ordered by it. Those without a
 	// short name are left out.
 	ListTargetThresholdShortNames(context.Context, *ListTargetThresholdShortNamesRequest) (*TargetThresholdResponse, error)
-	// Retrieves the complete target thresholds of a type by name, in pages. A page with
+	// Retrieves the complete target thresholds of a type by name, in pages. Send index for
+	// pages by number, or after for pages by cursor: one of the two is required. A page with
 	// fewer records than count is the last one.
 	ExportTargetThresholds(context.Context, *ExportTargetThresholdsRequest) (*TargetThresholdExport, error)
 	// Retrieves the texts that thresholds display. Thresholds may have other texts.
