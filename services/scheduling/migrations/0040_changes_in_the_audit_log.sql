@@ -4,4 +4,3 @@
 ALTER TABLE audit_event ADD COLUMN change_revision bigint;
 ALTER TABLE audit_event ALTER COLUMN change_revision
     SET DEFAULT nullif(current_setting('rotaloom.change_revision', true), '')::bigint;
-CREATE INDEX audit_event_change ON audit_event (tenant_id, change_revision) WHERE change_revision IS NOT NULL;
