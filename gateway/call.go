@@ -117,14 +117,10 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 			}
 		}
 	}
-	if location := md.HeaderMD.Get(rpc.HeaderContentLocation); len(location) > 0 {
-		w.Header().Set("Content-Location", location[0])
-	}
-	if memento := md.HeaderMD.Get(rpc.HeaderMemento); len(memento) > 0 {
-		w.Header().Set("Memento-Datetime", memento[0])
-	}
-	if applied := md.HeaderMD.Get(rpc.HeaderPreferenceApplied); len(applied) > 0 {
-		w.Header().Set("Preference-Applied", applied[0])
+	for _, name := range []string{rpc.HeaderContentLocation, rpc.HeaderMemento, rpc.HeaderPreferenceApplied} {
+		if value := md.HeaderMD.Get(name); len(value) > 0 {
+			w.Header().Set(name, value[0])
+		}
 	}
 	headers.AddWarnings(w.Header(), md.HeaderMD.Get(rpc.HeaderWarning))
 	if tag := md.HeaderMD.Get(rpc.HeaderContentLanguage); len(tag) > 0 {

@@ -3,16 +3,15 @@ package gateway
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/gateway/entitytag"
 	"github.com/rotaloom/rotaloom/gateway/wire"
 	"github.com/rotaloom/rotaloom/pkg/fault"
-	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/precondition"
+	"github.com/rotaloom/rotaloom/pkg/preference"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
 )
 
@@ -36,6 +35,15 @@ func bindCondition(_ context.Context, _ *response, r *request) *fault.Error {
 	return nil
 }
 
+// bindPreference reads the time that the caller wants to wait for the work that the request starts. Operations
+// that start no such work ignore it.
+func bindPreference(_ context.Context, _ *response, r *request) *fault.Error {
+	if r.route.Policy.Waits {
+		r.wait = preference.ParseWait(r.Header.Values("Prefer"))
+	}
+	return nil
+}
+
 // tagVersion sets the entity tag of a response: the version that the service reported, or the version in the
 // response.
 func (c *serviceCall) tagVersion(md runtime.ServerMetadata, message proto.Message) {
@@ -46,32 +54,9 @@ func (c *serviceCall) tagVersion(md runtime.ServerMetadata, message proto.Messag
 	if reported := md.HeaderMD.Get(rpc.HeaderVersion); len(reported) > 0 {
 		version = reported[len(reported)-1]
 	} else if fields, err := wire.Of(message); err == nil { // The marshaler reports the error.
-		version = messageVersion(fields, message.ProtoReflect().Descriptor())
+		version = entitytag.Version(fields, message.ProtoReflect().Descriptor())
 	}
 	if version != "" {
 		c.w.Header().Set("ETag", `"`+version+`"`)
 	}
-}
-
-// messageVersion returns the version in the bytes of a message, or "".
-func messageVersion(fields []byte, desc protoreflect.MessageDescriptor) string {
-	if field := policy.VersionField(desc); field != nil {
-		return fieldVersion(fields, field)
-	}
-	for number, inner := range wire.Texts(fields) {
-		if field := policy.WrappedVersion(desc, number); field != nil {
-			return fieldVersion(inner, field)
-		}
-	}
-	return ""
-}
-
-func fieldVersion(fields []byte, field protoreflect.FieldDescriptor) string {
-	if field.Kind() == protoreflect.StringKind {
-		return string(wire.LastText(fields, field))
-	}
-	if version := wire.LastVarint(fields, field); version != 0 {
-		return strconv.FormatUint(version, 10)
-	}
-	return ""
 }

@@ -241,12 +241,14 @@ func TestPartialSuccessesAreLines(t *testing.T) {
 		Results:      []*commonv1.BulkResult{{Success: success}, {Error: &commonv1.ErrorBody{ErrorCode: "WCO-2", Message: "Unknown."}}},
 	}}}
 	re, got := readTimecards(t, list, lines.ContentType)
+	id := re.header.Get("X-Request-Id")
+	require.NotEmpty(t, id)
 	assert.Equal(t, http.StatusMultiStatus, re.status)
 	assert.Equal(t, lines.ContentType, re.header.Get("Content-Type"))
 	assert.Equal(t, []string{
 		`{"details":{"results":[{"success":{"startDate":"2027-03-01"}}]}}`,
 		`{"details":{"results":[{"error":{"errorCode":"WCO-2","message":"Unknown."}}]}}`,
-		`{"errorCode":"WCO-1","message":"Partly.","details":{"error-offsets":[1]}}`,
+		`{"errorCode":"WCO-1","message":"Partly.","details":{"error-offsets":[1]},"requestId":"` + id + `"}`,
 	}, got)
 }
 
