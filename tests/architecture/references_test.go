@@ -178,12 +178,13 @@ var withoutReferenceRow = map[string]string{
 		full_name last_name order_number person_number persistent_id present_name requisition_number row_number short_name user_name`,
 	"an object that never changes and is never deleted while it is used": `assignment_id assignment_ids first_employee_id
 		item_ids last_employee_id lineage_id pattern_id pattern_ids propagation_id propagation_ids`,
-	"the hidden entry, which stays hidden when it is generated again":      `hides_employee_id hides_lineage_id hides_pattern_id`,
-	"a part of the object, which is written and deleted with it":           `holiday_id location_id opportunity_id shift_id`,
-	"a fixed list of the program":                                          `context_id status_id`,
-	"a kind that the request names, without an object":                     `contact_type_name type_name`,
-	"the caller, or a credential that ends with its owner":                 `client_id`,
-	"a step between services, which ends with it":                          `execution_id ref_id request_id request_ids staging_id`,
-	"a log or a result of payroll, which shows the past":                   `delivery_id message_id notification_id notification_name pay_code_id punch_id webhook_id`,
+	"the hidden entry, which stays hidden when it is generated again": `hides_employee_id hides_lineage_id hides_pattern_id`,
+	"a part of the object, which is written and deleted with it":      `holiday_id location_id opportunity_id shift_id`,
+	"a fixed list of the program":                                     `context_id status_id`,
+	"a kind that the request names, without an object":                `contact_type_name type_name`,
+	"the caller, or a credential that ends with its owner":            `client_id`,
+	"a step between services, which ends with it":                     `execution_id ref_id request_id request_ids staging_id`,
+	"a log or a result of payroll, which shows the past": `delivery_id message_id notification_id notification_name pay_code_id
+		planner_id planner_name punch_id webhook_id`,
 	"the former name of an object, deleted with the object by the program": `resource_id`,
 }

@@ -19,6 +19,8 @@ var scheduleImports = map[string][]string{
 	"reading":  {"request", "segment", "window"},
 	"encoding": {"request", "window"},
 	"schedule": {"encoding", "reading", "request", "window"},
+	// An explanation comes from the steps of the same read.
+	"explanation": {"reading", "request", "window"},
 }
 
 func TestReadersAndWritersOfSchedulesShareOnlyTheModel(t *testing.T) {

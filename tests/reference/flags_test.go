@@ -24,7 +24,7 @@ var otherFlags = map[string]string{
 	"namespace": "helm", "create-namespace": "helm", "set": "helm", "values": "helm", "wait": "helm", "reuse-values": "helm",
 	"dbname": "pg_basebackup", "pgdata": "pg_basebackup", "checkpoint": "pg_basebackup", "format": "pg_dump", "file": "pg_dump", "clean": "pg_restore", "if-exists": "pg_restore",
 	"exit-on-error": "pg_restore", "no-owner": "pg_restore", "no-privileges": "pg_restore", "role": "pg_restore", "create": "pg_restore", "snapshot": "pg_dump",
-	"env-file": "docker compose", "experimental-strip-types": "node", "enable-feature": "prometheus",
+	"all": "httpYac", "env": "httpYac", "env-file": "docker compose", "experimental-strip-types": "node", "enable-feature": "prometheus",
 	"help": "every program", "version": "every program",
 }
 

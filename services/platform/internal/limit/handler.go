@@ -75,7 +75,7 @@ func (h *Handler) GetLimits(ctx context.Context, _ *platformv1.GetLimitsRequest)
 	if p, ok := authn.From(ctx); ok {
 		client = p.Client
 	}
-	response := &platformv1.Limits{Operations: h.operations, Request: h.request, HistoryFrom: h.history.from(ctx)}
+	response := &platformv1.Limits{Operations: h.operations, Request: h.request, HistoryFrom: h.history.findStart(ctx)}
 	counted := map[optionsv1.Throttle]ratelimit.Policy{}
 	for _, class := range ratelimit.Classes() {
 		p, origin, err := h.rates.Rate(ctx, class, client)

@@ -31,9 +31,9 @@ type history struct {
 	keep  *time.Duration
 }
 
-// from returns the first midnight in UTC that requests can name as past, or "" if the history is kept for ever
+// findStart returns the first midnight in UTC that requests can name as past, or "" if the history is kept for ever
 // or if scheduling does not answer.
-func (h *history) from(ctx context.Context) string {
+func (h *history) findStart(ctx context.Context) string {
 	now := h.clock.Now().UTC()
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -146,7 +146,7 @@ func (o *Origins) collect(e *expansion, rows *Rows, patterns []*window.Pattern) 
 			}
 			entered := Entered{ID: item.id, TimeOff: item.covers, First: item.day, Last: item.last}
 			if s := entries[item.id]; s != nil {
-				entered.Start, entered.End = clockOf(s)
+				entered.Start, entered.End = readClock(s)
 			}
 			p.Entered = append(p.Entered, entered)
 		}
@@ -164,7 +164,7 @@ func (o *Origins) collect(e *expansion, rows *Rows, patterns []*window.Pattern) 
 			continue
 		}
 		shown := Shown{ID: s.ID, Day: s.Day, Moved: s.IsMoved(e.Persons[s.Employee].Zone)}
-		shown.Start, shown.End = clockOf(s)
+		shown.Start, shown.End = readClock(s)
 		o.Persons[s.Employee].Shown = append(o.Persons[s.Employee].Shown, shown)
 	}
 	for i := range o.Persons {
@@ -181,8 +181,8 @@ func (s *spanRow) origin(pattern *window.Pattern) SpanOrigin {
 	}
 }
 
-// clockOf returns the start and the end of an entry in seconds after the midnight that begins its day.
-func clockOf(e *window.Entry) (start, end int32) {
+// readClock returns the start and the end of an entry in seconds after the midnight that begins its day.
+func readClock(e *window.Entry) (start, end int32) {
 	midnight := int64(e.Day) * civil.SecondsPerDay
 	return int32(e.Start - midnight), int32(e.End() - midnight)
 }

@@ -77,6 +77,6 @@ func (e *expansion) addTimeOffCut(before *window.Entry, items []itemRow, left bo
 
 func (s *steps) cut(before *window.Entry, by int64, left bool) {
 	c := Cut{By: by, ShiftID: before.ID, Day: before.Day, Whole: !left}
-	c.Start, c.End = clockOf(before)
+	c.Start, c.End = readClock(before)
 	s.cuts[before.Employee] = append(s.cuts[before.Employee], c)
 }
