@@ -50,8 +50,9 @@ type assignment struct {
 	lane     uint8
 	// seq orders assignments: later ones are above earlier ones. Changes keep it.
 	seq int64
-	// applied reports whether the propagation of this version has finished.
-	applied bool
+	// propagationID is the propagation of this version, and applied reports whether it has finished.
+	propagationID int64
+	applied       bool
 }
 
 // layer converts the assignment for package span.

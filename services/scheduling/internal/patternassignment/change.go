@@ -143,6 +143,11 @@ func (e *edit) duplicatedBefore(other *span.Assignment) []civil.Range {
 // store writes edits with numbered parts, and starts their propagation. It returns 0 if there is
 // nothing to write. Old versions are ended and never changed, so that they stay readable.
 func (k *Kind) store(ctx context.Context, tx pgx.Tx, at time.Time, edits []edit) (int64, error) {
+	return k.storeFor(ctx, tx, at, edits, func(*propagation.Request) {})
+}
+
+// storeFor is store, and completes the request for the propagation.
+func (k *Kind) storeFor(ctx context.Context, tx pgx.Tx, at time.Time, edits []edit, complete func(*propagation.Request)) (int64, error) {
 	var owners, ended []int64
 	var parts []assignment
 	for i := range edits {
@@ -168,11 +173,13 @@ func (k *Kind) store(ctx context.Context, tx pgx.Tx, at time.Time, edits []edit)
 		assignments = append(assignments, a.id)
 	}
 	slices.Sort(assignments)
-	propagationID, err := propagation.Start(ctx, tx, k.affected(slices.Compact(owners), slices.Compact(assignments)))
+	request := k.affected(slices.Compact(owners), slices.Compact(assignments))
+	complete(&request)
+	propagationID, err := propagation.Start(ctx, tx, request)
 	if err != nil {
 		return 0, err
 	}
-	if err := end(ctx, tx, at, ended); err != nil {
+	if err := end(ctx, tx, propagationID, at, ended); err != nil {
 		return 0, err
 	}
 	return propagationID, k.insert(ctx, tx, propagationID, at, parts)

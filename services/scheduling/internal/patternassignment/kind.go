@@ -29,7 +29,7 @@ type Kind struct {
 	// notice formats the notice about a number of employees with locked days.
 	notice func(employees int64) string
 
-	selectOwners, selectOne, selectWindow, selectPast, selectHistory, insertVersions, countLocked string
+	selectOwners, selectOne, selectWindow, selectPast, selectChanged, selectHistory, insertVersions, countLocked string
 	// selectHired is empty for owners without a hire date.
 	selectHired string
 }
@@ -40,6 +40,7 @@ func (k *Kind) prepare(column, table string) *Kind {
 	k.selectOne = fmt.Sprintf(selectOne, column, table)
 	k.selectWindow = fmt.Sprintf(selectWindow, column, table)
 	k.selectPast = fmt.Sprintf(selectPast, column, table)
+	k.selectChanged = fmt.Sprintf(selectChanged, column, table)
 	k.selectHistory = fmt.Sprintf(selectHistory, column)
 	k.insertVersions = fmt.Sprintf(insertVersions, column)
 	return k

@@ -31,11 +31,13 @@ func (k *Kind) visibleOwners(ctx context.Context, db pg.Querier, ids []int64, vi
 	return slices.DeleteFunc(owners, func(id int64) bool { return !visible.Has(id) }), nil
 }
 
-// selectVersions reads versions of assignments: the current one by id, or the current or earlier ones
-// of some owners that overlap a window. A deleted propagation has finished.
+// selectVersions reads versions of assignments: the current one by id, the current or earlier ones
+// of some owners that overlap a window, or those that a propagation made or ended. A deleted
+// propagation has finished.
 const selectVersions = `
 SELECT a.id, a.version, a.%[1]s, t.name, t.allows_inheritance, a.from_date, a.to_date, a.pattern_id, a.day_count,
-       a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', true)
+       a.anchor, a.start_date_offset, a.override, a.lane, a.seq, coalesce(a.lineage_id, a.id), a.entries_per_day, coalesce(p.state = 'FINISHED', true),
+       a.propagation_id
 FROM pattern_assignment a
 JOIN %[2]s t ON t.tenant_id = a.tenant_id AND t.id = a.%[1]s
 LEFT JOIN propagation p ON p.tenant_id = a.tenant_id AND p.id = a.propagation_id
@@ -48,6 +50,12 @@ const (
 	selectWindow = selectVersions + isCurrent + inWindow
 	// selectPast reads the versions that were believed at the time $6.
 	selectPast = selectVersions + `a.believed_from <= $6 AND a.believed_until > $6` + inWindow
+	// While programs are replaced, those of the release before do not store what ended a version. The
+	// time of the change is then the only trace.
+	selectChanged = selectVersions + `a.id IN (SELECT id FROM pattern_assignment WHERE tenant_id = $1 AND (propagation_id = $2 OR ended_by = $2))
+    AND (a.propagation_id = $2 OR a.ended_by = $2 OR a.ended_by IS NULL AND a.believed_until IN (
+        SELECT believed_from FROM pattern_assignment WHERE tenant_id = $1 AND propagation_id = $2))
+ORDER BY a.id, a.version`
 )
 
 // one reads an assignment by id. The list is empty if it does not exist.
@@ -116,6 +124,7 @@ func (k *Kind) collect(rows pgx.Rows, err error) ([]assignment, error) {
 	_, err = pgx.ForEachRow(rows, []any{
 		&a.id, &a.version, &a.ownerID, &a.ownerName, &a.inherits, &from, &to, &a.patternID, &a.dayCount,
 		&anchor, &a.offset, &a.override, &a.lane, &a.seq, &a.lineage, &a.entriesPerDay, &a.applied,
+		&a.propagationID,
 	}, func() error {
 		a.days = civil.Range{From: from, To: to}
 		a.anchor = anchor
@@ -179,12 +188,12 @@ func number(ctx context.Context, tx pgx.Tx, edits []edit) (time.Time, error) {
 }
 
 const endVersions = `
-UPDATE pattern_assignment SET believed_until = $3
+UPDATE pattern_assignment SET believed_until = $3, ended_by = $4
 WHERE tenant_id = $1 AND id = ANY($2) AND believed_until = 'infinity'`
 
-// end ends the current versions of assignments. Their data stays.
-func end(ctx context.Context, tx pgx.Tx, at time.Time, ids []int64) error {
-	done, err := tx.Exec(ctx, endVersions, tenant.Of(ctx), ids, at)
+// end ends the current versions of assignments by the change of a propagation. Their data stays.
+func end(ctx context.Context, tx pgx.Tx, propagationID int64, at time.Time, ids []int64) error {
+	done, err := tx.Exec(ctx, endVersions, tenant.Of(ctx), ids, at, propagationID)
 	if err == nil && done.RowsAffected() != int64(len(ids)) {
 		err = fmt.Errorf("%d of %d versions were current", done.RowsAffected(), len(ids))
 	}
