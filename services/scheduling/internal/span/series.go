@@ -6,10 +6,7 @@ import "github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 // to spans of the same assignment, then to spans of assignments that were split from it. Other
 // spans keep series 0. Spans of one series never overlap.
 func Carry(current, target []Span, assignments []Assignment) {
-	for _, related := range []func(c, w *Span) bool{
-		func(c, w *Span) bool { return c.AssignmentID == w.AssignmentID },
-		func(c, w *Span) bool { return sameLineage(assignments, c.AssignmentID, w.AssignmentID) },
-	} {
+	for _, related := range relations(assignments) {
 		missing := false
 		for i := range target {
 			if target[i].Series == 0 {
@@ -21,6 +18,47 @@ func Carry(current, target []Span, assignments []Assignment) {
 			return
 		}
 	}
+}
+
+// CarryBack is Carry for spans that return: former are spans that were replaced, the first to be
+// replaced first. A span that generates the same as a current one on the same days keeps its series.
+// Otherwise it gets the series that it had on its days, and only then that of other days.
+func CarryBack(current, former, target []Span, assignments []Assignment) {
+	if len(former) == 0 {
+		Carry(current, target, assignments)
+		return
+	}
+	for _, related := range relations(assignments) {
+		for i := range target {
+			if target[i].Series == 0 && overlappingSeries(current, target, i, related) == 0 {
+				target[i].Series = overlappingSeries(former, target, i, related)
+			}
+		}
+	}
+	Carry(current, target, assignments)
+	Carry(former, target, assignments)
+}
+
+// relations are the spans that may have the same series: first those of the same assignment, then
+// those of assignments that were split from it.
+func relations(assignments []Assignment) [2]func(c, w *Span) bool {
+	return [...]func(c, w *Span) bool{
+		func(c, w *Span) bool { return c.AssignmentID == w.AssignmentID },
+		func(c, w *Span) bool { return sameLineage(assignments, c.AssignmentID, w.AssignmentID) },
+	}
+}
+
+// overlappingSeries returns the series of the first span that generates the same entries as
+// wanted[i] on one of its days, or 0.
+func overlappingSeries(spans, wanted []Span, i int, related func(c, w *Span) bool) int64 {
+	w := &wanted[i]
+	for k := range spans {
+		c := &spans[k]
+		if c.Series != 0 && c.Days().Overlaps(w.Days()) && sameRotation(c, w) && related(c, w) && !isTaken(wanted, i, c.Series) {
+			return c.Series
+		}
+	}
+	return 0
 }
 
 // carriedSeries returns the series of a current span that generates the same entries as wanted[i],

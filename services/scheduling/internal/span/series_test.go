@@ -157,3 +157,31 @@ func (g *generator) changeInput(in span.Input) span.Input {
 	}
 	return in
 }
+
+// A span that returns gets the series that it had on its days, even if another part of its
+// assignment is still there.
+func TestCarryBackPrefersTheDays(t *testing.T) {
+	t.Parallel()
+	part := func(from, to civil.Date, series int64) span.Span {
+		return span.Span{From: from, To: to, Position: rotation.Position(0, 0, from, 7), DayCount: 7, PatternID: 1, AssignmentID: 1, Series: series}
+	}
+	for _, test := range []struct {
+		name            string
+		current, former []span.Span
+		want            int64
+	}{
+		{"the part of these days", []span.Span{part(0, 10, 5)}, []span.Span{part(20, 30, 9)}, 9},
+		{"the first to be replaced", nil, []span.Span{part(20, 25, 9), part(20, 30, 11)}, 9},
+		{"what is still on these days", []span.Span{part(20, 25, 5)}, []span.Span{part(20, 30, 9)}, 5},
+		{"another part", []span.Span{part(0, 10, 5)}, []span.Span{part(40, 50, 9)}, 5},
+		{"a former part of other days", nil, []span.Span{part(40, 50, 9)}, 9},
+		{"another pattern", nil, []span.Span{{From: 20, To: 30, DayCount: 7, PatternID: 2, AssignmentID: 1, Series: 9}}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			target := []span.Span{part(20, 30, 0)}
+			span.CarryBack(test.current, test.former, target, nil)
+			assert.Equal(t, test.want, target[0].Series)
+		})
+	}
+}

@@ -67,7 +67,7 @@ func (c *Changes) Compute(s *State, employeeIDs []int64, takeSeries func(count i
 	c.reset()
 	for _, employee := range employeeIDs {
 		in := s.next(employee)
-		hidden := s.hidden.next(employee)
+		hidden, former := s.hidden.next(employee), s.former.next(employee)
 		expected, err := c.resolver.Resolve(in)
 		if err != nil {
 			// An error must not hold up the changes of other employees.
@@ -78,7 +78,7 @@ func (c *Changes) Compute(s *State, employeeIDs []int64, takeSeries func(count i
 		if len(in.Locks) > 0 {
 			c.checkLocked(employee, in, expected)
 		}
-		span.Carry(in.Current, expected, in.Assignments)
+		span.CarryBack(in.Current, former, expected, in.Assignments)
 		if err := span.Number(expected, in.Assignments, takeSeries); err != nil {
 			return fmt.Errorf("propagation: employee %d: %w", employee, err)
 		}

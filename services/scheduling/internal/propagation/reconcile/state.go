@@ -60,6 +60,19 @@ SELECT s.employee_id, s.from_date, s.to_date, s.position, s.day_count, s.pattern
     SELECT * FROM span WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last OFFSET 0
 ) AS s ORDER BY s.employee_id`
 
+	// While an undo is not finished: the spans of the past since the change that it undoes, the
+	// first to end first. Their series belong to the entries that return. Without such an undo the
+	// statement reads no block.
+	readFormer = `
+SELECT s.employee_id, s.from_date, s.to_date, s.position, s.day_count, s.pattern_id, s.assignment_id, s.lane, s.inherited, s.series` + overRanges + `
+    SELECT * FROM span_past_block WHERE tenant_id = $1 AND last_employee_id >= r.first AND first_employee_id <= r.last AND believed_until >= (
+        SELECT min(restores_from) FROM propagation WHERE tenant_id = $1 AND state <> 'FINISHED') OFFSET 0
+) AS b
+CROSS JOIN LATERAL unnest(b.employee_ids, b.from_dates, b.to_dates, b.positions, b.day_counts, b.pattern_ids, b.assignment_ids, b.lanes, b.inherited, b.series)
+    AS s (employee_id, from_date, to_date, position, day_count, pattern_id, assignment_id, lane, inherited, series)
+WHERE s.employee_id BETWEEN r.first AND r.last
+ORDER BY s.employee_id, b.believed_until`
+
 	readHidden = `
 SELECT i.hides_employee_id, i.id, i.hides_day, coalesce(i.hides_lineage_id, 0), coalesce(i.hides_pattern_id, 0),
     coalesce(i.hides_cycle_day, 0), coalesce(i.hides_ordinal, 0), i.hidden_lane, i.hidden_ordinal,
@@ -94,6 +107,7 @@ type State struct {
 	byTerm      list[span.Assignment] // by term, if it passes on its patterns
 	locks       list[civil.Range]
 	spans       list[span.Span]
+	former      list[span.Span]        // replaced spans, while an undo is not finished
 	hidden      list[hiddenentry.Hide] // changed or deleted generated entries
 	// Revision is the revision of the resulting spans.
 	Revision int64
@@ -120,7 +134,8 @@ func (s *State) Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 	batch.Queue(readMemberships, tenantID, first, last).Query(s.scanMemberships)
 	batch.Queue(readOwnAssignments, tenantID, first, last).Query(scanAssignments(&s.own))
 	batch.Queue(readLocks, tenantID, first, last).Query(s.scanLocks)
-	batch.Queue(readSpans, tenantID, first, last).Query(s.scanSpans)
+	batch.Queue(readSpans, tenantID, first, last).Query(scanSpans(&s.spans))
+	batch.Queue(readFormer, tenantID, first, last).Query(scanSpans(&s.former))
 	batch.Queue(readHidden, tenantID, first, last).Query(s.scanHidden)
 }
 
@@ -225,19 +240,21 @@ func (s *State) scanLocks(rows pgx.Rows) error {
 	return err
 }
 
-func (s *State) scanSpans(rows pgx.Rows) error {
-	s.spans.reset()
-	var employee int64
-	var row span.Span
-	var lane int16
-	_, err := pgx.ForEachRow(rows, []any{
-		&employee, &row.From, &row.To, &row.Position, &row.DayCount, &row.PatternID, &row.AssignmentID, &lane, &row.Inherited, &row.Series,
-	}, func() error {
-		row.Lane = uint8(lane)
-		s.spans.add(employee, row)
-		return nil
-	})
-	return err
+func scanSpans(into *list[span.Span]) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		into.reset()
+		var employee int64
+		var row span.Span
+		var lane int16
+		_, err := pgx.ForEachRow(rows, []any{
+			&employee, &row.From, &row.To, &row.Position, &row.DayCount, &row.PatternID, &row.AssignmentID, &lane, &row.Inherited, &row.Series,
+		}, func() error {
+			row.Lane = uint8(lane)
+			into.add(employee, row)
+			return nil
+		})
+		return err
+	}
 }
 
 func (s *State) scanHidden(rows pgx.Rows) error {
