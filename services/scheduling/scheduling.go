@@ -115,7 +115,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Rules: &ruleviolation.Checker{Deps: rules}, JobPaths: jobs,
 	}
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
-	propagations := propagation.NewHandler(deps.Pool, resolver.Visible)
+	propagations := propagation.NewHandler(deps.Pool, resolver.Visible, nil)
 	groups := schedulegroup.New(deps.Pool, commonsv1.NewPersonReferenceServiceClient(deps.Commons), deps.Log)
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator, termRequests: commonsv1.NewTermRequestServiceClient(deps.Commons), memberships: memberships, groups: groups,

@@ -13,6 +13,12 @@ import (
 	"github.com/rotaloom/rotaloom/tests/contract/cases"
 )
 
+// untimely lists the operations whose success no case can show, with the tests that do.
+var untimely = map[string]string{
+	"scheduling.v1.PropagationService.PausePropagation":  "TestPausedBatchesWait: a propagation of a case is finished before it can be paused",
+	"scheduling.v1.PropagationService.ResumePropagation": "TestPausedBatchesWait, too",
+}
+
 func TestEveryOperationHasCases(t *testing.T) {
 	t.Parallel()
 	all, err := Load(cases.FS)
@@ -33,7 +39,7 @@ func TestEveryOperationHasCases(t *testing.T) {
 		for _, r := range o.Routes {
 			assert.True(t, called[r], "no case calls %s of %s", r, o.Name)
 		}
-		assert.True(t, succeeds[o], "no case shows a success of %s", o.Name)
+		assert.True(t, succeeds[o] || untimely[strings.TrimPrefix(o.Name, "rotaloom.")] != "", "no case shows a success of %s", o.Name)
 		assert.True(t, refused[o], "no case shows how %s refuses a request", o.Name)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
@@ -102,7 +103,11 @@ func (h *Handler) change(ctx context.Context, deletes bool, write func(context.C
 		}
 		propagationID = 0
 		if inheritanceChanged {
-			propagationID, err = propagation.Start(ctx, tx, propagation.Request{Cause: propagation.CauseInheritance, TermIDs: []int64{written.id}})
+			request := propagation.Request{Cause: propagation.CauseInheritance, TermIDs: []int64{written.id}}
+			if !deletes {
+				request.AllowsInheritance = proto.Bool(written.term.GetAllowsInheritance())
+			}
+			propagationID, err = propagation.Start(ctx, tx, request)
 			if err != nil {
 				return err
 			}

@@ -31,31 +31,42 @@ type Handler struct {
 	schedulingv1.UnsafePropagationServiceServer
 	pool    *pg.Pool
 	visible Visible
+	undo    Undo
 }
 
 var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
 
 // NewHandler returns the PropagationService on a database. It lists only employees that the caller
 // may see.
-func NewHandler(pool *pg.Pool, visible Visible) *Handler {
-	return &Handler{pool: pool, visible: visible}
+func NewHandler(pool *pg.Pool, visible Visible, undo Undo) *Handler {
+	return &Handler{pool: pool, visible: visible, undo: undo}
 }
 
 const columns = `id, cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,
     accepted_at, started_at, finished_at, error, request_ids, coalesce(applied_by, 0),
-    employees_changed, coalesce(planner_id, 0), coalesce(planner_name, ''), employment_term_ids, assignment_ids`
+    employees_changed, coalesce(planner_id, 0), coalesce(planner_name, ''), employment_term_ids, assignment_ids,
+    undoes_propagation_id, reason, paused_at, paused_by, pause_reason, ` + undoColumns
 
-const selectPropagation = `SELECT ` + columns + ` FROM propagation WHERE tenant_id = $1 AND id = $2`
+const selectPropagation = `SELECT ` + columns + ` FROM propagation p WHERE tenant_id = $1 AND id = $2`
 
 // GetPropagation returns a propagation of the caller's tenant, or the error 404.
 func (h *Handler) GetPropagation(ctx context.Context, req *schedulingv1.GetPropagationRequest) (*schedulingv1.Propagation, error) {
-	rows, err := h.pool.Query(ctx, selectPropagation, tenant.Of(ctx), req.GetId())
+	return h.read(ctx, req.GetId())
+}
+
+// errUnknown is the error for an id without a propagation.
+func errUnknown() error {
+	return fault.NotFound(fault.CodeNotFound, "There is no propagation with this id.")
+}
+
+func (h *Handler) read(ctx context.Context, id int64) (*schedulingv1.Propagation, error) {
+	rows, err := h.pool.Query(ctx, selectPropagation, tenant.Of(ctx), id)
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
 	}
 	found, err := pgx.CollectExactlyOneRow(rows, scanPropagation)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, fault.NotFound(fault.CodeNotFound, "There is no propagation with this id.")
+		return nil, errUnknown()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("propagation: read: %w", err)
@@ -84,12 +95,19 @@ func scanPropagation(row pgx.CollectableRow) (propagationRow, error) {
 	var total, done, spans, locked, detached, changed, plannerID int64
 	var planner string
 	var accepted time.Time
-	var started, finished *time.Time
+	var started, finished, paused *time.Time
+	var undo undoState
 	err := row.Scan(&response.Id, &response.Cause, &response.State, &total, &done, &spans, &locked, &detached,
 		&accepted, &started, &finished, &response.Error, &response.RequestIds, &response.appliedBy,
-		&changed, &plannerID, &planner, &response.terms, &response.assignments)
+		&changed, &plannerID, &planner, &response.terms, &response.assignments,
+		&response.UndoesPropagationId, &response.Reason, &paused, &response.PausedBy, &response.PauseReason,
+		&undo.state, &undo.by)
 	if err != nil {
 		return propagationRow{}, err
+	}
+	response.Undo = undo.message(accepted)
+	if response.PausedAt = instant(paused); response.State != StatePaused {
+		response.PausedAt, response.PausedBy, response.PauseReason = "", "", "" // Another change has finished it.
 	}
 	response.AcceptedAt, response.StartedAt, response.FinishedAt = instant(&accepted), instant(started), instant(finished)
 	if started != nil {

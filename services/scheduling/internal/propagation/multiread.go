@@ -22,7 +22,7 @@ const defaultPage = 100
 // A condition without values matches all rows. The newest propagations come first, by id. Ids never
 // change, so that pages stay stable while propagations progress.
 const selectPropagations = `
-SELECT ` + columns + ` FROM propagation
+SELECT ` + columns + ` FROM propagation p
 WHERE tenant_id = $1 AND id < $2
     AND ($3::bigint[] IS NULL OR id = ANY($3))
     AND ($4::text[] IS NULL OR state = ANY($4))
@@ -99,10 +99,10 @@ func parseFilter(req *schedulingv1.MultiReadPropagationsRequest) (f filter, err 
 	if req.Count != nil {
 		f.count = int(req.GetCount())
 	}
-	if f.states, err = checkEnum("where.states", where.GetStates(), StateAccepted, StateRunning, StateFinished, StateFailed); err != nil {
+	if f.states, err = checkEnum("where.states", where.GetStates(), StateAccepted, StateRunning, StatePaused, StateFinished, StateFailed); err != nil {
 		return f, err
 	}
-	if f.causes, err = checkEnum("where.causes", where.GetCauses(), string(CausePattern), string(CauseInheritance), string(CauseMembership), string(CauseUnlocking)); err != nil {
+	if f.causes, err = checkEnum("where.causes", where.GetCauses(), string(CausePattern), string(CauseInheritance), string(CauseMembership), string(CauseUnlocking), string(CauseUndo)); err != nil {
 		return f, err
 	}
 	if f.from, err = moment(where.GetStartDateTime()); err != nil {

@@ -12,7 +12,7 @@ import (
 type Open struct {
 	ID    int64
 	Cause Cause
-	// State is [StateAccepted], [StateRunning] or [StateFailed].
+	// State is [StateAccepted], [StateRunning], [StatePaused] or [StateFailed].
 	State string
 }
 

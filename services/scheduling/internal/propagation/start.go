@@ -3,6 +3,7 @@ package propagation
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,6 +28,8 @@ const (
 	CauseMembership Cause = "MEMBERSHIP"
 	// CauseUnlocking is the unlocking of days.
 	CauseUnlocking Cause = "UNLOCKING"
+	// CauseUndo is the undo of another propagation.
+	CauseUndo Cause = "UNDO"
 )
 
 // The states of a propagation.
@@ -35,6 +38,8 @@ const (
 	StateAccepted = "ACCEPTED"
 	// StateRunning: the employees are determined; some are not up to date.
 	StateRunning = "RUNNING"
+	// StatePaused: somebody stopped it; it waits until it is resumed.
+	StatePaused = "PAUSED"
 	// StateFinished: all employees are up to date.
 	StateFinished = "FINISHED"
 	// StateFailed: abandoned after repeated errors; [Replay] restarts it.
@@ -48,24 +53,35 @@ type Request struct {
 	TermIDs, EmployeeIDs []int64
 	// AssignmentIDs are the assignments of patterns that the change creates, changes or removes.
 	AssignmentIDs []int64
+	// AllowsInheritance is the value that the change gave to its term, or nil.
+	AllowsInheritance *bool
+	// Undoes is the propagation that the change undoes, and Reason the reason. It is nil for other
+	// causes than [CauseUndo].
+	Undoes *Undoable
+	Reason string
 }
 
 const insertPropagation = `
-INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids, request_ids, assignment_ids, planner_id, planner_name)
+INSERT INTO propagation (tenant_id, cause, employment_term_ids, employee_ids, request_ids, assignment_ids, planner_id, planner_name,
+    allows_inheritance, undoes_propagation_id, restores_from, reason)
 VALUES ($1, $2, coalesce($3::bigint[], '{}'), coalesce($4::bigint[], '{}'), coalesce($5::text[], '{}'), coalesce($6::bigint[], '{}'),
-    nullif($7::bigint, 0), nullif($8::text, ''))
+    nullif($7::bigint, 0), nullif($8::text, ''), $9, $10, $11, $12)
 RETURNING id`
 
 // Insert stores an accepted propagation in the transaction of its change, and returns its id. It
 // uses the tenant of ctx, and records the user and the ids of the requests that caused the change.
 func Insert(ctx context.Context, tx pgx.Tx, req Request) (id int64, err error) {
-	tenantID := tenant.Of(ctx)
 	planner := &authn.Principal{}
 	if caller, ok := authn.From(ctx); ok {
 		planner = caller
 	}
-	err = tx.QueryRow(ctx, insertPropagation, tenantID, string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx),
-		req.AssignmentIDs, planner.PersonID, planner.Subject).Scan(&id)
+	var undoes *int64
+	var restoresFrom *time.Time
+	if req.Undoes != nil {
+		undoes, restoresFrom = &req.Undoes.ID, &req.Undoes.AcceptedAt
+	}
+	err = tx.QueryRow(ctx, insertPropagation, tenant.Of(ctx), string(req.Cause), req.TermIDs, req.EmployeeIDs, bus.RequestIDs(ctx),
+		req.AssignmentIDs, planner.PersonID, planner.Subject, req.AllowsInheritance, undoes, restoresFrom, req.Reason).Scan(&id)
 	if err != nil {
 		return 0, fmt.Errorf("propagation: insert: %w", err)
 	}

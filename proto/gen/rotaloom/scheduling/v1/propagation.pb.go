@@ -27,6 +27,170 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type UndoPropagationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the propagation to undo.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// STRICT refuses the request if later decisions build on the change, and lists them.
+	// REMAINING undoes the rest of the change; the response is then 207 and lists the later
+	// decisions. The default is STRICT.
+	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
+	// The reason for the undo, for readers of its propagation.
+	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoPropagationRequest) Reset() {
+	*x = UndoPropagationRequest{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoPropagationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoPropagationRequest) ProtoMessage() {}
+
+func (x *UndoPropagationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoPropagationRequest.ProtoReflect.Descriptor instead.
+func (*UndoPropagationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *UndoPropagationRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *UndoPropagationRequest) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *UndoPropagationRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type PausePropagationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the propagation.
+	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The reason for the pause, which the propagation shows until it is resumed.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PausePropagationRequest) Reset() {
+	*x = PausePropagationRequest{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PausePropagationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PausePropagationRequest) ProtoMessage() {}
+
+func (x *PausePropagationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PausePropagationRequest.ProtoReflect.Descriptor instead.
+func (*PausePropagationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PausePropagationRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *PausePropagationRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+type ResumePropagationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the propagation.
+	Id            int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumePropagationRequest) Reset() {
+	*x = ResumePropagationRequest{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumePropagationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumePropagationRequest) ProtoMessage() {}
+
+func (x *ResumePropagationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumePropagationRequest.ProtoReflect.Descriptor instead.
+func (*ResumePropagationRequest) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ResumePropagationRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
 type MultiReadPropagationPersonsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the propagation, as in Content-Location of the response that started it.
@@ -43,7 +207,7 @@ type MultiReadPropagationPersonsRequest struct {
 
 func (x *MultiReadPropagationPersonsRequest) Reset() {
 	*x = MultiReadPropagationPersonsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -55,7 +219,7 @@ func (x *MultiReadPropagationPersonsRequest) String() string {
 func (*MultiReadPropagationPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPropagationPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -68,7 +232,7 @@ func (x *MultiReadPropagationPersonsRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use MultiReadPropagationPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPropagationPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{0}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *MultiReadPropagationPersonsRequest) GetId() int64 {
@@ -112,7 +276,7 @@ type PropagationPersonPage struct {
 
 func (x *PropagationPersonPage) Reset() {
 	*x = PropagationPersonPage{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -124,7 +288,7 @@ func (x *PropagationPersonPage) String() string {
 func (*PropagationPersonPage) ProtoMessage() {}
 
 func (x *PropagationPersonPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -137,7 +301,7 @@ func (x *PropagationPersonPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPersonPage.ProtoReflect.Descriptor instead.
 func (*PropagationPersonPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PropagationPersonPage) GetPersons() *PropagationPersonList {
@@ -164,7 +328,7 @@ type PropagationPersonList struct {
 
 func (x *PropagationPersonList) Reset() {
 	*x = PropagationPersonList{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -176,7 +340,7 @@ func (x *PropagationPersonList) String() string {
 func (*PropagationPersonList) ProtoMessage() {}
 
 func (x *PropagationPersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -189,7 +353,7 @@ func (x *PropagationPersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPersonList.ProtoReflect.Descriptor instead.
 func (*PropagationPersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PropagationPersonList) GetPersons() []*PropagationPerson {
@@ -220,7 +384,7 @@ type PropagationPerson struct {
 
 func (x *PropagationPerson) Reset() {
 	*x = PropagationPerson{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -232,7 +396,7 @@ func (x *PropagationPerson) String() string {
 func (*PropagationPerson) ProtoMessage() {}
 
 func (x *PropagationPerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -245,7 +409,7 @@ func (x *PropagationPerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPerson.ProtoReflect.Descriptor instead.
 func (*PropagationPerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PropagationPerson) GetEmployee() *v1.Ref {
@@ -293,7 +457,7 @@ type GetPropagationRequest struct {
 
 func (x *GetPropagationRequest) Reset() {
 	*x = GetPropagationRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -305,7 +469,7 @@ func (x *GetPropagationRequest) String() string {
 func (*GetPropagationRequest) ProtoMessage() {}
 
 func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -318,7 +482,7 @@ func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
 func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetPropagationRequest) GetId() int64 {
@@ -338,7 +502,7 @@ type ListPropagationsRequest struct {
 
 func (x *ListPropagationsRequest) Reset() {
 	*x = ListPropagationsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -350,7 +514,7 @@ func (x *ListPropagationsRequest) String() string {
 func (*ListPropagationsRequest) ProtoMessage() {}
 
 func (x *ListPropagationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -363,7 +527,7 @@ func (x *ListPropagationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPropagationsRequest.ProtoReflect.Descriptor instead.
 func (*ListPropagationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListPropagationsRequest) GetRequestId() string {
@@ -390,7 +554,7 @@ type MultiReadPropagationsRequest struct {
 
 func (x *MultiReadPropagationsRequest) Reset() {
 	*x = MultiReadPropagationsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -402,7 +566,7 @@ func (x *MultiReadPropagationsRequest) String() string {
 func (*MultiReadPropagationsRequest) ProtoMessage() {}
 
 func (x *MultiReadPropagationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -415,7 +579,7 @@ func (x *MultiReadPropagationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPropagationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPropagationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MultiReadPropagationsRequest) GetWhere() *PropagationFilter {
@@ -470,7 +634,7 @@ type PropagationFilter struct {
 
 func (x *PropagationFilter) Reset() {
 	*x = PropagationFilter{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +646,7 @@ func (x *PropagationFilter) String() string {
 func (*PropagationFilter) ProtoMessage() {}
 
 func (x *PropagationFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +659,7 @@ func (x *PropagationFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationFilter.ProtoReflect.Descriptor instead.
 func (*PropagationFilter) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PropagationFilter) GetIds() []int64 {
@@ -560,7 +724,7 @@ type PropagationPage struct {
 
 func (x *PropagationPage) Reset() {
 	*x = PropagationPage{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -572,7 +736,7 @@ func (x *PropagationPage) String() string {
 func (*PropagationPage) ProtoMessage() {}
 
 func (x *PropagationPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -585,7 +749,7 @@ func (x *PropagationPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPage.ProtoReflect.Descriptor instead.
 func (*PropagationPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PropagationPage) GetPropagations() *PropagationList {
@@ -612,7 +776,7 @@ type PropagationList struct {
 
 func (x *PropagationList) Reset() {
 	*x = PropagationList{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -624,7 +788,7 @@ func (x *PropagationList) String() string {
 func (*PropagationList) ProtoMessage() {}
 
 func (x *PropagationList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -637,7 +801,7 @@ func (x *PropagationList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationList.ProtoReflect.Descriptor instead.
 func (*PropagationList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PropagationList) GetPropagations() []*Propagation {
@@ -653,12 +817,12 @@ type Propagation struct {
 	// The id, given by the server. Newer propagations have larger ids.
 	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The state. ACCEPTED: it waits. RUNNING: the employees are known, and their schedules
-	// are being updated. FINISHED: all schedules are updated. FAILED: it could not be
-	// completed; it is retried from time to time.
+	// are being updated. PAUSED: it waits until it is resumed. FINISHED: all schedules are
+	// updated. FAILED: it could not be completed; it is retried from time to time.
 	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
 	// The change that started it. PATTERN: assignments of patterns. INHERITANCE:
 	// allowsInheritance of an employment term. MEMBERSHIP: employment terms of employees.
-	// UNLOCKING: deleted day locks.
+	// UNLOCKING: deleted day locks. UNDO: the undo of another propagation.
 	Cause string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	// The number of affected employees; present from the state RUNNING on.
 	EmployeesTotal *int64 `protobuf:"varint,4,opt,name=employees_total,json=employeesTotal,proto3,oneof" json:"employees_total,omitempty"`
@@ -701,14 +865,29 @@ type Propagation struct {
 	// for users without a person; the planner is absent if no request of a user started it.
 	Planner *v1.Ref `protobuf:"bytes,23,opt,name=planner,proto3" json:"planner,omitempty"`
 	// The assignments of patterns that were created, changed or removed, at most 100.
-	Patterns      []*PropagationPattern `protobuf:"bytes,24,rep,name=patterns,proto3" json:"patterns,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Patterns []*PropagationPattern `protobuf:"bytes,24,rep,name=patterns,proto3" json:"patterns,omitempty"`
+	// Whether the change can be undone.
+	Undo *PropagationUndo `protobuf:"bytes,15,opt,name=undo,proto3" json:"undo,omitempty"`
+	// For an undo: the propagation whose change it undid.
+	UndoesPropagationId *int64 `protobuf:"varint,16,opt,name=undoes_propagation_id,json=undoesPropagationId,proto3,oneof" json:"undoes_propagation_id,omitempty"`
+	// For an undo: the reason that its request gave.
+	Reason string `protobuf:"bytes,17,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The time of the pause, in UTC and RFC 3339; present in the state PAUSED.
+	PausedAt string `protobuf:"bytes,18,opt,name=paused_at,json=pausedAt,proto3" json:"paused_at,omitempty"`
+	// The user, or the client without a user, that paused it; present in the state PAUSED.
+	PausedBy string `protobuf:"bytes,19,opt,name=paused_by,json=pausedBy,proto3" json:"paused_by,omitempty"`
+	// The reason for the pause; present in the state PAUSED, if there is one.
+	PauseReason string `protobuf:"bytes,25,opt,name=pause_reason,json=pauseReason,proto3" json:"pause_reason,omitempty"`
+	// Only in the response of an undo with the mode REMAINING: the later decisions that
+	// build on the change, at most 100.
+	LaterDecisions []*LaterDecision `protobuf:"bytes,26,rep,name=later_decisions,json=laterDecisions,proto3" json:"later_decisions,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Propagation) Reset() {
 	*x = Propagation{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -720,7 +899,7 @@ func (x *Propagation) String() string {
 func (*Propagation) ProtoMessage() {}
 
 func (x *Propagation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -733,7 +912,7 @@ func (x *Propagation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Propagation.ProtoReflect.Descriptor instead.
 func (*Propagation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Propagation) GetId() int64 {
@@ -869,6 +1048,55 @@ func (x *Propagation) GetPatterns() []*PropagationPattern {
 	return nil
 }
 
+func (x *Propagation) GetUndo() *PropagationUndo {
+	if x != nil {
+		return x.Undo
+	}
+	return nil
+}
+
+func (x *Propagation) GetUndoesPropagationId() int64 {
+	if x != nil && x.UndoesPropagationId != nil {
+		return *x.UndoesPropagationId
+	}
+	return 0
+}
+
+func (x *Propagation) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *Propagation) GetPausedAt() string {
+	if x != nil {
+		return x.PausedAt
+	}
+	return ""
+}
+
+func (x *Propagation) GetPausedBy() string {
+	if x != nil {
+		return x.PausedBy
+	}
+	return ""
+}
+
+func (x *Propagation) GetPauseReason() string {
+	if x != nil {
+		return x.PauseReason
+	}
+	return ""
+}
+
+func (x *Propagation) GetLaterDecisions() []*LaterDecision {
+	if x != nil {
+		return x.LaterDecisions
+	}
+	return nil
+}
+
 // PropagationPattern is an assignment of a pattern in its state after the change.
 type PropagationPattern struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -887,7 +1115,7 @@ type PropagationPattern struct {
 
 func (x *PropagationPattern) Reset() {
 	*x = PropagationPattern{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -899,7 +1127,7 @@ func (x *PropagationPattern) String() string {
 func (*PropagationPattern) ProtoMessage() {}
 
 func (x *PropagationPattern) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -912,7 +1140,7 @@ func (x *PropagationPattern) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPattern.ProtoReflect.Descriptor instead.
 func (*PropagationPattern) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PropagationPattern) GetAssignmentId() int64 {
@@ -943,6 +1171,168 @@ func (x *PropagationPattern) GetEmployee() *v1.Ref {
 	return nil
 }
 
+// PropagationUndo says whether the change of a propagation can be undone.
+type PropagationUndo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// POSSIBLE: it can be undone. BLOCKED: the propagation is not finished, or later
+	// decisions build on it; with the mode REMAINING, the rest of a finished one can be
+	// undone. DONE: it was undone. EXPIRED: it is older than 30 days. NEVER: changes with
+	// this cause cannot be undone.
+	State string `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	// The time until which it can be undone, in UTC and RFC 3339; absent in the states DONE
+	// and NEVER.
+	Until string `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// The propagation that undid it; present in the state DONE.
+	PropagationId *int64 `protobuf:"varint,3,opt,name=propagation_id,json=propagationId,proto3,oneof" json:"propagation_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PropagationUndo) Reset() {
+	*x = PropagationUndo{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PropagationUndo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PropagationUndo) ProtoMessage() {}
+
+func (x *PropagationUndo) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PropagationUndo.ProtoReflect.Descriptor instead.
+func (*PropagationUndo) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *PropagationUndo) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *PropagationUndo) GetUntil() string {
+	if x != nil {
+		return x.Until
+	}
+	return ""
+}
+
+func (x *PropagationUndo) GetPropagationId() int64 {
+	if x != nil && x.PropagationId != nil {
+		return *x.PropagationId
+	}
+	return 0
+}
+
+// LaterDecision is a decision that builds on the change of a propagation.
+type LaterDecision struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// CHANGED: the assignment was changed later, and stays as it is. REMOVED: it was removed
+	// later. OVERRIDDEN: an assignment with override was created or changed later and hides
+	// it on some days. FULL: later assignments take all the places on some of its days, so
+	// that it cannot return.
+	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The assignment of the change.
+	AssignmentId *int64 `protobuf:"varint,2,opt,name=assignment_id,json=assignmentId,proto3,oneof" json:"assignment_id,omitempty"`
+	// The term or the employee of the assignment.
+	Owner *v1.Ref `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
+	// For OVERRIDDEN: the later assignment.
+	LaterAssignmentId *int64 `protobuf:"varint,4,opt,name=later_assignment_id,json=laterAssignmentId,proto3,oneof" json:"later_assignment_id,omitempty"`
+	// The propagation of the later decision, where it is known.
+	LaterPropagationId *int64 `protobuf:"varint,5,opt,name=later_propagation_id,json=laterPropagationId,proto3,oneof" json:"later_propagation_id,omitempty"`
+	// The decision and the remedy, in English.
+	Message       string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LaterDecision) Reset() {
+	*x = LaterDecision{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LaterDecision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LaterDecision) ProtoMessage() {}
+
+func (x *LaterDecision) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LaterDecision.ProtoReflect.Descriptor instead.
+func (*LaterDecision) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *LaterDecision) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *LaterDecision) GetAssignmentId() int64 {
+	if x != nil && x.AssignmentId != nil {
+		return *x.AssignmentId
+	}
+	return 0
+}
+
+func (x *LaterDecision) GetOwner() *v1.Ref {
+	if x != nil {
+		return x.Owner
+	}
+	return nil
+}
+
+func (x *LaterDecision) GetLaterAssignmentId() int64 {
+	if x != nil && x.LaterAssignmentId != nil {
+		return *x.LaterAssignmentId
+	}
+	return 0
+}
+
+func (x *LaterDecision) GetLaterPropagationId() int64 {
+	if x != nil && x.LaterPropagationId != nil {
+		return *x.LaterPropagationId
+	}
+	return 0
+}
+
+func (x *LaterDecision) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // PropagationFailure is the reason why the schedule of an employee could not be updated.
 type PropagationFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -960,7 +1350,7 @@ type PropagationFailure struct {
 
 func (x *PropagationFailure) Reset() {
 	*x = PropagationFailure{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -972,7 +1362,7 @@ func (x *PropagationFailure) String() string {
 func (*PropagationFailure) ProtoMessage() {}
 
 func (x *PropagationFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -985,7 +1375,7 @@ func (x *PropagationFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationFailure.ProtoReflect.Descriptor instead.
 func (*PropagationFailure) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PropagationFailure) GetEmployee() *v1.Ref {
@@ -1026,7 +1416,7 @@ type SkippedDays struct {
 
 func (x *SkippedDays) Reset() {
 	*x = SkippedDays{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1038,7 +1428,7 @@ func (x *SkippedDays) String() string {
 func (*SkippedDays) ProtoMessage() {}
 
 func (x *SkippedDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1051,7 +1441,7 @@ func (x *SkippedDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedDays.ProtoReflect.Descriptor instead.
 func (*SkippedDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SkippedDays) GetReason() string {
@@ -1088,7 +1478,7 @@ type SkippedPerson struct {
 
 func (x *SkippedPerson) Reset() {
 	*x = SkippedPerson{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1490,7 @@ func (x *SkippedPerson) String() string {
 func (*SkippedPerson) ProtoMessage() {}
 
 func (x *SkippedPerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1503,7 @@ func (x *SkippedPerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedPerson.ProtoReflect.Descriptor instead.
 func (*SkippedPerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SkippedPerson) GetEmployee() *v1.Ref {
@@ -1143,7 +1533,7 @@ type PropagationDays struct {
 
 func (x *PropagationDays) Reset() {
 	*x = PropagationDays{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1545,7 @@ func (x *PropagationDays) String() string {
 func (*PropagationDays) ProtoMessage() {}
 
 func (x *PropagationDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1558,7 @@ func (x *PropagationDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationDays.ProtoReflect.Descriptor instead.
 func (*PropagationDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PropagationDays) GetStartDate() string {
@@ -1189,7 +1579,16 @@ var File_rotaloom_scheduling_v1_propagation_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"\xb8\x02\n" +
+	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"\x83\x01\n" +
+	"\x16UndoPropagationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12+\n" +
+	"\x04mode\x18\x02 \x01(\tB\x17\xa2\xbb\x18\x13b\x06STRICTb\tREMAININGR\x04mode\x12,\n" +
+	"\x06reason\x18\x03 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xf4\x03\x12\tWRL-00400R\x06reason\"W\n" +
+	"\x17PausePropagationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12,\n" +
+	"\x06reason\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xf4\x03\x12\tWRL-00400R\x06reason\"*\n" +
+	"\x18ResumePropagationRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xb8\x02\n" +
 	"\"MultiReadPropagationPersonsRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x92\x01\n" +
 	"\x05codes\x18\x02 \x03(\tB|\xbaH\x05\x92\x01\x02\x10\b\xa2\xbb\x18pb\vLOCKED_DAYSb\x11CUT_LOOSE_ENTRIESb\x0fDUPLICATE_SHIFTb\x11OVERLAPPING_SHIFTb\n" +
@@ -1225,13 +1624,13 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x05after\x18\x04 \x01(\x03H\x02R\x05after\x88\x01\x01B\b\n" +
 	"\x06_countB\t\n" +
 	"\a_beforeB\b\n" +
-	"\x06_after\"\x83\x04\n" +
+	"\x06_after\"\x91\x04\n" +
 	"\x11PropagationFilter\x129\n" +
 	"\x03ids\x18\x01 \x03(\x03B'\xa2\xbb\x18#\n" +
-	"!\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\fpropagationsR\x03ids\x12I\n" +
-	"\x06states\x18\x02 \x03(\tB1\xbaH\x05\x92\x01\x02\x10\x04\xa2\xbb\x18%b\bACCEPTEDb\aRUNNINGb\bFINISHEDb\x06FAILEDR\x06states\x12Q\n" +
-	"\x06causes\x18\x03 \x03(\tB9\xbaH\x05\x92\x01\x02\x10\x04\xa2\xbb\x18-b\aPATTERNb\vINHERITANCEb\n" +
-	"MEMBERSHIPb\tUNLOCKINGR\x06causes\x12s\n" +
+	"!\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\fpropagationsR\x03ids\x12Q\n" +
+	"\x06states\x18\x02 \x03(\tB9\xbaH\x05\x92\x01\x02\x10\x05\xa2\xbb\x18-b\bACCEPTEDb\aRUNNINGb\x06PAUSEDb\bFINISHEDb\x06FAILEDR\x06states\x12W\n" +
+	"\x06causes\x18\x03 \x03(\tB?\xbaH\x05\x92\x01\x02\x10\x05\xa2\xbb\x183b\aPATTERNb\vINHERITANCEb\n" +
+	"MEMBERSHIPb\tUNLOCKINGb\x04UNDOR\x06causes\x12s\n" +
 	"\x10employment_terms\x18\x04 \x01(\v2\x1b.rotaloom.common.v1.RefListB+\xa2\xbb\x18'\n" +
 	"%\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x10employment termsR\x0femploymentTerms\x12.\n" +
 	"\x0fstart_date_time\x18\x05 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x02R\rstartDateTime\x12*\n" +
@@ -1245,12 +1644,13 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x05_next\"n\n" +
 	"\x0fPropagationList\x12G\n" +
 	"\fpropagations\x18\x01 \x03(\v2#.rotaloom.scheduling.v1.PropagationR\fpropagations:\x12\xa2\xbb\x18\x0e\n" +
-	"\fpropagations\"\x94\b\n" +
+	"\fpropagations\"\xf7\n" +
+	"\n" +
 	"\vPropagation\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12?\n" +
-	"\x05state\x18\x02 \x01(\tB)\xa2\xbb\x18%b\bACCEPTEDb\aRUNNINGb\bFINISHEDb\x06FAILEDR\x05state\x12G\n" +
-	"\x05cause\x18\x03 \x01(\tB1\xa2\xbb\x18-b\aPATTERNb\vINHERITANCEb\n" +
-	"MEMBERSHIPb\tUNLOCKINGR\x05cause\x12,\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12G\n" +
+	"\x05state\x18\x02 \x01(\tB1\xa2\xbb\x18-b\bACCEPTEDb\aRUNNINGb\x06PAUSEDb\bFINISHEDb\x06FAILEDR\x05state\x12M\n" +
+	"\x05cause\x18\x03 \x01(\tB7\xa2\xbb\x183b\aPATTERNb\vINHERITANCEb\n" +
+	"MEMBERSHIPb\tUNLOCKINGb\x04UNDOR\x05cause\x12,\n" +
 	"\x0femployees_total\x18\x04 \x01(\x03H\x00R\x0eemployeesTotal\x88\x01\x01\x12*\n" +
 	"\x0eemployees_done\x18\x05 \x01(\x03H\x01R\remployeesDone\x88\x01\x01\x12(\n" +
 	"\rspans_written\x18\x06 \x01(\x03H\x02R\fspansWritten\x88\x01\x01\x12=\n" +
@@ -1271,17 +1671,41 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\bwarnings\x18\x15 \x03(\v2'.rotaloom.scheduling.v1.ScheduleWarningR\bwarnings\x12B\n" +
 	"\x10employment_terms\x18\x16 \x03(\v2\x17.rotaloom.common.v1.RefR\x0femploymentTerms\x121\n" +
 	"\aplanner\x18\x17 \x01(\v2\x17.rotaloom.common.v1.RefR\aplanner\x12F\n" +
-	"\bpatterns\x18\x18 \x03(\v2*.rotaloom.scheduling.v1.PropagationPatternR\bpatternsB\x12\n" +
+	"\bpatterns\x18\x18 \x03(\v2*.rotaloom.scheduling.v1.PropagationPatternR\bpatterns\x12;\n" +
+	"\x04undo\x18\x0f \x01(\v2'.rotaloom.scheduling.v1.PropagationUndoR\x04undo\x127\n" +
+	"\x15undoes_propagation_id\x18\x10 \x01(\x03H\x05R\x13undoesPropagationId\x88\x01\x01\x12\x16\n" +
+	"\x06reason\x18\x11 \x01(\tR\x06reason\x12\x1b\n" +
+	"\tpaused_at\x18\x12 \x01(\tR\bpausedAt\x12\x1b\n" +
+	"\tpaused_by\x18\x13 \x01(\tR\bpausedBy\x12!\n" +
+	"\fpause_reason\x18\x19 \x01(\tR\vpauseReason\x12N\n" +
+	"\x0flater_decisions\x18\x1a \x03(\v2%.rotaloom.scheduling.v1.LaterDecisionR\x0elaterDecisionsB\x12\n" +
 	"\x10_employees_totalB\x11\n" +
 	"\x0f_employees_doneB\x10\n" +
 	"\x0e_spans_writtenB\x13\n" +
 	"\x11_employees_failedB\x14\n" +
-	"\x12_employees_changed\"\xc4\x01\n" +
+	"\x12_employees_changedB\x18\n" +
+	"\x16_undoes_propagation_id\"\xc4\x01\n" +
 	"\x12PropagationPattern\x12#\n" +
 	"\rassignment_id\x18\x01 \x01(\x03R\fassignmentId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12@\n" +
 	"\x0femployment_term\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x0eemploymentTerm\x123\n" +
-	"\bemployee\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\"\xb4\x01\n" +
+	"\bemployee\x18\x04 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\"\xab\x01\n" +
+	"\x0fPropagationUndo\x12C\n" +
+	"\x05state\x18\x01 \x01(\tB-\xa2\xbb\x18)b\bPOSSIBLEb\aBLOCKEDb\x04DONEb\aEXPIREDb\x05NEVERR\x05state\x12\x14\n" +
+	"\x05until\x18\x02 \x01(\tR\x05until\x12*\n" +
+	"\x0epropagation_id\x18\x03 \x01(\x03H\x00R\rpropagationId\x88\x01\x01B\x11\n" +
+	"\x0f_propagation_id\"\xf3\x02\n" +
+	"\rLaterDecision\x12@\n" +
+	"\x06reason\x18\x01 \x01(\tB(\xa2\xbb\x18$b\aCHANGEDb\aREMOVEDb\n" +
+	"OVERRIDDENb\x04FULLR\x06reason\x12(\n" +
+	"\rassignment_id\x18\x02 \x01(\x03H\x00R\fassignmentId\x88\x01\x01\x12-\n" +
+	"\x05owner\x18\x03 \x01(\v2\x17.rotaloom.common.v1.RefR\x05owner\x123\n" +
+	"\x13later_assignment_id\x18\x04 \x01(\x03H\x01R\x11laterAssignmentId\x88\x01\x01\x125\n" +
+	"\x14later_propagation_id\x18\x05 \x01(\x03H\x02R\x12laterPropagationId\x88\x01\x01\x12\x18\n" +
+	"\amessage\x18\x06 \x01(\tR\amessageB\x10\n" +
+	"\x0e_assignment_idB\x16\n" +
+	"\x14_later_assignment_idB\x17\n" +
+	"\x15_later_propagation_id\"\xb4\x01\n" +
 	"\x12PropagationFailure\x123\n" +
 	"\bemployee\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\bemployee\x12O\n" +
 	"\n" +
@@ -1297,7 +1721,7 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x0fPropagationDays\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x02 \x01(\tR\aendDate2\xc4\x06\n" +
+	"\bend_date\x18\x02 \x01(\tR\aendDate2\xb2\f\n" +
 	"\x12PropagationService\x12\xb6\x01\n" +
 	"\x10ListPropagations\x12/.rotaloom.scheduling.v1.ListPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"H\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/propagations\x12\xce\x01\n" +
@@ -1306,7 +1730,14 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x1bMultiReadPropagationPersons\x12:.rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest\x1a-.rotaloom.scheduling.v1.PropagationPersonPage\"c\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/propagations/{id}/persons/multi_read\x12\xb3\x01\n" +
 	"\x0eGetPropagation\x12-.rotaloom.scheduling.v1.GetPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"M\xa2\xbb\x18!\n" +
-	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}B\xf4\x01\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}\x12\xde\x01\n" +
+	"\x0fUndoPropagation\x12..rotaloom.scheduling.v1.UndoPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"v\xa2\xbb\x18B\n" +
+	"\x1cscheduling.propagation.write\x18\x04`\x01\x92\x01\x1d\n" +
+	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/scheduling/propagations/{id}/undo\x12\x82\x02\n" +
+	"\x10PausePropagation\x12/.rotaloom.scheduling.v1.PausePropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"\x97\x01\xa2\xbb\x18b\n" +
+	"\x1cscheduling.propagation.write\x18\x03`\x01\x92\x01=\x12;It changes when a schedule is updated, and not what it has.\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/propagations/{id}/pause\x12\x85\x02\n" +
+	"\x11ResumePropagation\x120.rotaloom.scheduling.v1.ResumePropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"\x98\x01\xa2\xbb\x18b\n" +
+	"\x1cscheduling.propagation.write\x18\x03`\x01\x92\x01=\x12;It changes when a schedule is updated, and not what it has.\x82\xd3\xe4\x93\x02,:\x01*\"'/v1/scheduling/propagations/{id}/resumeB\xf4\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x10PropagationProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
@@ -1321,62 +1752,76 @@ func file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_propagation_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_rotaloom_scheduling_v1_propagation_proto_goTypes = []any{
-	(*MultiReadPropagationPersonsRequest)(nil), // 0: rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
-	(*PropagationPersonPage)(nil),              // 1: rotaloom.scheduling.v1.PropagationPersonPage
-	(*PropagationPersonList)(nil),              // 2: rotaloom.scheduling.v1.PropagationPersonList
-	(*PropagationPerson)(nil),                  // 3: rotaloom.scheduling.v1.PropagationPerson
-	(*GetPropagationRequest)(nil),              // 4: rotaloom.scheduling.v1.GetPropagationRequest
-	(*ListPropagationsRequest)(nil),            // 5: rotaloom.scheduling.v1.ListPropagationsRequest
-	(*MultiReadPropagationsRequest)(nil),       // 6: rotaloom.scheduling.v1.MultiReadPropagationsRequest
-	(*PropagationFilter)(nil),                  // 7: rotaloom.scheduling.v1.PropagationFilter
-	(*PropagationPage)(nil),                    // 8: rotaloom.scheduling.v1.PropagationPage
-	(*PropagationList)(nil),                    // 9: rotaloom.scheduling.v1.PropagationList
-	(*Propagation)(nil),                        // 10: rotaloom.scheduling.v1.Propagation
-	(*PropagationPattern)(nil),                 // 11: rotaloom.scheduling.v1.PropagationPattern
-	(*PropagationFailure)(nil),                 // 12: rotaloom.scheduling.v1.PropagationFailure
-	(*SkippedDays)(nil),                        // 13: rotaloom.scheduling.v1.SkippedDays
-	(*SkippedPerson)(nil),                      // 14: rotaloom.scheduling.v1.SkippedPerson
-	(*PropagationDays)(nil),                    // 15: rotaloom.scheduling.v1.PropagationDays
-	(*v1.Ref)(nil),                             // 16: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                         // 17: rotaloom.common.v1.RefList
-	(*ScheduleWarning)(nil),                    // 18: rotaloom.scheduling.v1.ScheduleWarning
+	(*UndoPropagationRequest)(nil),             // 0: rotaloom.scheduling.v1.UndoPropagationRequest
+	(*PausePropagationRequest)(nil),            // 1: rotaloom.scheduling.v1.PausePropagationRequest
+	(*ResumePropagationRequest)(nil),           // 2: rotaloom.scheduling.v1.ResumePropagationRequest
+	(*MultiReadPropagationPersonsRequest)(nil), // 3: rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
+	(*PropagationPersonPage)(nil),              // 4: rotaloom.scheduling.v1.PropagationPersonPage
+	(*PropagationPersonList)(nil),              // 5: rotaloom.scheduling.v1.PropagationPersonList
+	(*PropagationPerson)(nil),                  // 6: rotaloom.scheduling.v1.PropagationPerson
+	(*GetPropagationRequest)(nil),              // 7: rotaloom.scheduling.v1.GetPropagationRequest
+	(*ListPropagationsRequest)(nil),            // 8: rotaloom.scheduling.v1.ListPropagationsRequest
+	(*MultiReadPropagationsRequest)(nil),       // 9: rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	(*PropagationFilter)(nil),                  // 10: rotaloom.scheduling.v1.PropagationFilter
+	(*PropagationPage)(nil),                    // 11: rotaloom.scheduling.v1.PropagationPage
+	(*PropagationList)(nil),                    // 12: rotaloom.scheduling.v1.PropagationList
+	(*Propagation)(nil),                        // 13: rotaloom.scheduling.v1.Propagation
+	(*PropagationPattern)(nil),                 // 14: rotaloom.scheduling.v1.PropagationPattern
+	(*PropagationUndo)(nil),                    // 15: rotaloom.scheduling.v1.PropagationUndo
+	(*LaterDecision)(nil),                      // 16: rotaloom.scheduling.v1.LaterDecision
+	(*PropagationFailure)(nil),                 // 17: rotaloom.scheduling.v1.PropagationFailure
+	(*SkippedDays)(nil),                        // 18: rotaloom.scheduling.v1.SkippedDays
+	(*SkippedPerson)(nil),                      // 19: rotaloom.scheduling.v1.SkippedPerson
+	(*PropagationDays)(nil),                    // 20: rotaloom.scheduling.v1.PropagationDays
+	(*v1.Ref)(nil),                             // 21: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                         // 22: rotaloom.common.v1.RefList
+	(*ScheduleWarning)(nil),                    // 23: rotaloom.scheduling.v1.ScheduleWarning
 }
 var file_rotaloom_scheduling_v1_propagation_proto_depIdxs = []int32{
-	2,  // 0: rotaloom.scheduling.v1.PropagationPersonPage.persons:type_name -> rotaloom.scheduling.v1.PropagationPersonList
-	3,  // 1: rotaloom.scheduling.v1.PropagationPersonList.persons:type_name -> rotaloom.scheduling.v1.PropagationPerson
-	16, // 2: rotaloom.scheduling.v1.PropagationPerson.employee:type_name -> rotaloom.common.v1.Ref
-	15, // 3: rotaloom.scheduling.v1.PropagationPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
-	7,  // 4: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
-	17, // 5: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
-	9,  // 6: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
-	10, // 7: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
-	13, // 8: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
-	12, // 9: rotaloom.scheduling.v1.Propagation.failures:type_name -> rotaloom.scheduling.v1.PropagationFailure
-	18, // 10: rotaloom.scheduling.v1.Propagation.warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
-	16, // 11: rotaloom.scheduling.v1.Propagation.employment_terms:type_name -> rotaloom.common.v1.Ref
-	16, // 12: rotaloom.scheduling.v1.Propagation.planner:type_name -> rotaloom.common.v1.Ref
-	11, // 13: rotaloom.scheduling.v1.Propagation.patterns:type_name -> rotaloom.scheduling.v1.PropagationPattern
-	16, // 14: rotaloom.scheduling.v1.PropagationPattern.employment_term:type_name -> rotaloom.common.v1.Ref
-	16, // 15: rotaloom.scheduling.v1.PropagationPattern.employee:type_name -> rotaloom.common.v1.Ref
-	16, // 16: rotaloom.scheduling.v1.PropagationFailure.employee:type_name -> rotaloom.common.v1.Ref
-	14, // 17: rotaloom.scheduling.v1.SkippedDays.persons:type_name -> rotaloom.scheduling.v1.SkippedPerson
-	16, // 18: rotaloom.scheduling.v1.SkippedPerson.employee:type_name -> rotaloom.common.v1.Ref
-	15, // 19: rotaloom.scheduling.v1.SkippedPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
-	5,  // 20: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
-	6,  // 21: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
-	0,  // 22: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:input_type -> rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
-	4,  // 23: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
-	8,  // 24: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	8,  // 25: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	1,  // 26: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:output_type -> rotaloom.scheduling.v1.PropagationPersonPage
-	10, // 27: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	24, // [24:28] is the sub-list for method output_type
-	20, // [20:24] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	5,  // 0: rotaloom.scheduling.v1.PropagationPersonPage.persons:type_name -> rotaloom.scheduling.v1.PropagationPersonList
+	6,  // 1: rotaloom.scheduling.v1.PropagationPersonList.persons:type_name -> rotaloom.scheduling.v1.PropagationPerson
+	21, // 2: rotaloom.scheduling.v1.PropagationPerson.employee:type_name -> rotaloom.common.v1.Ref
+	20, // 3: rotaloom.scheduling.v1.PropagationPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
+	10, // 4: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
+	22, // 5: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
+	12, // 6: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
+	13, // 7: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
+	18, // 8: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
+	17, // 9: rotaloom.scheduling.v1.Propagation.failures:type_name -> rotaloom.scheduling.v1.PropagationFailure
+	23, // 10: rotaloom.scheduling.v1.Propagation.warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
+	21, // 11: rotaloom.scheduling.v1.Propagation.employment_terms:type_name -> rotaloom.common.v1.Ref
+	21, // 12: rotaloom.scheduling.v1.Propagation.planner:type_name -> rotaloom.common.v1.Ref
+	14, // 13: rotaloom.scheduling.v1.Propagation.patterns:type_name -> rotaloom.scheduling.v1.PropagationPattern
+	15, // 14: rotaloom.scheduling.v1.Propagation.undo:type_name -> rotaloom.scheduling.v1.PropagationUndo
+	16, // 15: rotaloom.scheduling.v1.Propagation.later_decisions:type_name -> rotaloom.scheduling.v1.LaterDecision
+	21, // 16: rotaloom.scheduling.v1.PropagationPattern.employment_term:type_name -> rotaloom.common.v1.Ref
+	21, // 17: rotaloom.scheduling.v1.PropagationPattern.employee:type_name -> rotaloom.common.v1.Ref
+	21, // 18: rotaloom.scheduling.v1.LaterDecision.owner:type_name -> rotaloom.common.v1.Ref
+	21, // 19: rotaloom.scheduling.v1.PropagationFailure.employee:type_name -> rotaloom.common.v1.Ref
+	19, // 20: rotaloom.scheduling.v1.SkippedDays.persons:type_name -> rotaloom.scheduling.v1.SkippedPerson
+	21, // 21: rotaloom.scheduling.v1.SkippedPerson.employee:type_name -> rotaloom.common.v1.Ref
+	20, // 22: rotaloom.scheduling.v1.SkippedPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
+	8,  // 23: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
+	9,  // 24: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	3,  // 25: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:input_type -> rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
+	7,  // 26: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
+	0,  // 27: rotaloom.scheduling.v1.PropagationService.UndoPropagation:input_type -> rotaloom.scheduling.v1.UndoPropagationRequest
+	1,  // 28: rotaloom.scheduling.v1.PropagationService.PausePropagation:input_type -> rotaloom.scheduling.v1.PausePropagationRequest
+	2,  // 29: rotaloom.scheduling.v1.PropagationService.ResumePropagation:input_type -> rotaloom.scheduling.v1.ResumePropagationRequest
+	11, // 30: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	11, // 31: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	4,  // 32: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:output_type -> rotaloom.scheduling.v1.PropagationPersonPage
+	13, // 33: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	13, // 34: rotaloom.scheduling.v1.PropagationService.UndoPropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	13, // 35: rotaloom.scheduling.v1.PropagationService.PausePropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	13, // 36: rotaloom.scheduling.v1.PropagationService.ResumePropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	30, // [30:37] is the sub-list for method output_type
+	23, // [23:30] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_propagation_proto_init() }
@@ -1385,19 +1830,21 @@ func file_rotaloom_scheduling_v1_propagation_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_schedule_warning_proto_init()
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_propagation_proto_rawDesc), len(file_rotaloom_scheduling_v1_propagation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,14 +25,17 @@ const (
 	PropagationService_MultiReadPropagations_FullMethodName       = "/rotaloom.scheduling.v1.PropagationService/MultiReadPropagations"
 	PropagationService_MultiReadPropagationPersons_FullMethodName = "/rotaloom.scheduling.v1.PropagationService/MultiReadPropagationPersons"
 	PropagationService_GetPropagation_FullMethodName              = "/rotaloom.scheduling.v1.PropagationService/GetPropagation"
+	PropagationService_UndoPropagation_FullMethodName             = "/rotaloom.scheduling.v1.PropagationService/UndoPropagation"
+	PropagationService_PausePropagation_FullMethodName            = "/rotaloom.scheduling.v1.PropagationService/PausePropagation"
+	PropagationService_ResumePropagation_FullMethodName           = "/rotaloom.scheduling.v1.PropagationService/ResumePropagation"
 )
 
 // PropagationServiceClient is the client API for PropagationService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PropagationService shows the progress of propagations. The response of a request that
-// starts a propagation names it in Content-Location.
+// PropagationService shows the progress of propagations, pauses and undoes them. The
+// response of a request that starts a propagation names it in Content-Location.
 type PropagationServiceClient interface {
 	// Retrieves the propagations that one request started, newest first. If the request
 	// stored persons with employment terms, their propagations start shortly after the
@@ -47,6 +50,19 @@ type PropagationServiceClient interface {
 	MultiReadPropagationPersons(ctx context.Context, in *MultiReadPropagationPersonsRequest, opts ...grpc.CallOption) (*PropagationPersonPage, error)
 	// Retrieves one propagation.
 	GetPropagation(ctx context.Context, in *GetPropagationRequest, opts ...grpc.CallOption) (*Propagation, error)
+	// Undoes the change of a propagation: the assignments of patterns, or allowsInheritance
+	// of the term, are as they were before it. Locked days and entries that were made by
+	// hand stay. Content-Location and the response name the propagation that applies the
+	// undo; to redo the change, undo that propagation. The caller also needs the permission
+	// to write what the change wrote, for all of its terms or employees.
+	UndoPropagation(ctx context.Context, in *UndoPropagationRequest, opts ...grpc.CallOption) (*Propagation, error)
+	// Stops a propagation: schedules that it has not updated yet wait until it is resumed.
+	// If another change updates some of them, they get this change as well. Propagations
+	// of the same change of the same terms, whose employees are updated together, are
+	// paused together.
+	PausePropagation(ctx context.Context, in *PausePropagationRequest, opts ...grpc.CallOption) (*Propagation, error)
+	// Continues a paused propagation with the schedules that it has not updated yet.
+	ResumePropagation(ctx context.Context, in *ResumePropagationRequest, opts ...grpc.CallOption) (*Propagation, error)
 }
 
 type propagationServiceClient struct {
@@ -97,12 +113,42 @@ func (c *propagationServiceClient) GetPropagation(ctx context.Context, in *GetPr
 	return out, nil
 }
 
+func (c *propagationServiceClient) UndoPropagation(ctx context.Context, in *UndoPropagationRequest, opts ...grpc.CallOption) (*Propagation, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Propagation)
+	err := c.cc.Invoke(ctx, PropagationService_UndoPropagation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *propagationServiceClient) PausePropagation(ctx context.Context, in *PausePropagationRequest, opts ...grpc.CallOption) (*Propagation, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Propagation)
+	err := c.cc.Invoke(ctx, PropagationService_PausePropagation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *propagationServiceClient) ResumePropagation(ctx context.Context, in *ResumePropagationRequest, opts ...grpc.CallOption) (*Propagation, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(Propagation)
+	err := c.cc.Invoke(ctx, PropagationService_ResumePropagation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PropagationServiceServer is the server API for PropagationService service.
 // All implementations must embed UnimplementedPropagationServiceServer
 // for forward compatibility.
 //
-// PropagationService shows the progress of propagations. The response of a request that
-// starts a propagation names it in Content-Location.
+// PropagationService shows the progress of propagations, pauses and undoes them. The
+// response of a request that starts a propagation names it in Content-Location.
 type PropagationServiceServer interface {
 	// Retrieves the propagations that one request started, newest first. If the request
 	// stored persons with employment terms, their propagations start shortly after the
@@ -117,6 +163,19 @@ type PropagationServiceServer interface {
 	MultiReadPropagationPersons(context.Context, *MultiReadPropagationPersonsRequest) (*PropagationPersonPage, error)
 	// Retrieves one propagation.
 	GetPropagation(context.Context, *GetPropagationRequest) (*Propagation, error)
+	// Undoes the change of a propagation: the assignments of patterns, or allowsInheritance
+	// of the term, are as they were before it. Locked days and entries that were made by
+	// hand stay. Content-Location and the response name the propagation that applies the
+	// undo; to redo the change, undo that propagation. The caller also needs the permission
+	// to write what the change wrote, for all of its terms or employees.
+	UndoPropagation(context.Context, *UndoPropagationRequest) (*Propagation, error)
+	// Stops a propagation: schedules that it has not updated yet wait until it is resumed.
+	// If another change updates some of them, they get this change as well. Propagations
+	// of the same change of the same terms, whose employees are updated together, are
+	// paused together.
+	PausePropagation(context.Context, *PausePropagationRequest) (*Propagation, error)
+	// Continues a paused propagation with the schedules that it has not updated yet.
+	ResumePropagation(context.Context, *ResumePropagationRequest) (*Propagation, error)
 	mustEmbedUnimplementedPropagationServiceServer()
 }
 
@@ -138,6 +197,15 @@ func (UnimplementedPropagationServiceServer) MultiReadPropagationPersons(context
 }
 func (UnimplementedPropagationServiceServer) GetPropagation(context.Context, *GetPropagationRequest) (*Propagation, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPropagation not implemented")
+}
+func (UnimplementedPropagationServiceServer) UndoPropagation(context.Context, *UndoPropagationRequest) (*Propagation, error) {
+	return nil, status.Error(codes.Unimplemented, "method UndoPropagation not implemented")
+}
+func (UnimplementedPropagationServiceServer) PausePropagation(context.Context, *PausePropagationRequest) (*Propagation, error) {
+	return nil, status.Error(codes.Unimplemented, "method PausePropagation not implemented")
+}
+func (UnimplementedPropagationServiceServer) ResumePropagation(context.Context, *ResumePropagationRequest) (*Propagation, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResumePropagation not implemented")
 }
 func (UnimplementedPropagationServiceServer) mustEmbedUnimplementedPropagationServiceServer() {}
 func (UnimplementedPropagationServiceServer) testEmbeddedByValue()                            {}
@@ -232,6 +300,60 @@ func _PropagationService_GetPropagation_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PropagationService_UndoPropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UndoPropagationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PropagationServiceServer).UndoPropagation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PropagationService_UndoPropagation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PropagationServiceServer).UndoPropagation(ctx, req.(*UndoPropagationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PropagationService_PausePropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(PausePropagationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PropagationServiceServer).PausePropagation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PropagationService_PausePropagation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PropagationServiceServer).PausePropagation(ctx, req.(*PausePropagationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PropagationService_ResumePropagation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResumePropagationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PropagationServiceServer).ResumePropagation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PropagationService_ResumePropagation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PropagationServiceServer).ResumePropagation(ctx, req.(*ResumePropagationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PropagationService_ServiceDesc is the grpc.ServiceDesc for PropagationService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -254,6 +376,18 @@ var PropagationService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetPropagation",
 			Handler:    _PropagationService_GetPropagation_Handler,
+		},
+		{
+			MethodName: "UndoPropagation",
+			Handler:    _PropagationService_UndoPropagation_Handler,
+		},
+		{
+			MethodName: "PausePropagation",
+			Handler:    _PropagationService_PausePropagation_Handler,
+		},
+		{
+			MethodName: "ResumePropagation",
+			Handler:    _PropagationService_ResumePropagation_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -40,13 +40,14 @@ UPDATE propagation_batch SET employee_ids = $4, first_employee_id = $5, buckets 
     state = CASE WHEN $9 THEN 'FAILED' ELSE state END
 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
-	// A failed propagation stays failed until no batch remains.
+	// A failed or paused propagation stays so until no batch remains.
 	advancePropagations = `
 UPDATE propagation p SET employees_done = employees_done + u.employees, batches_done = batches_done + u.batches,
     spans_written = spans_written + u.spans, employees_changed = employees_changed + u.changed, skipped_locked = skipped_locked + u.locked,
     skipped_cut_loose = skipped_cut_loose + u.cut_loose, moved_at = clock_timestamp(),
     reminders = CASE WHEN u.employees > 0 THEN 0 ELSE reminders END,
-    state = CASE WHEN batches_done + u.batches = batches_total THEN 'FINISHED' WHEN u.failed THEN 'FAILED' ELSE state END,
+    state = CASE WHEN batches_done + u.batches = batches_total THEN 'FINISHED'
+        WHEN u.failed AND state <> 'PAUSED' THEN 'FAILED' ELSE state END,
     finished_at = CASE WHEN batches_done + u.batches = batches_total THEN clock_timestamp() END,
     error = CASE WHEN batches_done + u.batches = batches_total THEN '' WHEN u.failed THEN $9 ELSE error END
 FROM unnest($2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[], $7::int[], $8::bool[],

@@ -39,13 +39,14 @@ WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 	// delays the sweep, so that it does not request a batch that is being divided.
 	failPropagation = `
 UPDATE propagation SET state = 'FAILED', error = $3, moved_at = clock_timestamp()
-WHERE tenant_id = $1 AND applied_by = $2 AND state <> 'FINISHED'`
+WHERE tenant_id = $1 AND applied_by = $2 AND state <> 'FINISHED' AND state <> 'PAUSED'`
 
 	failPlanning = `
 UPDATE propagation SET state = 'FAILED', error = $3 WHERE tenant_id = $1 AND id = ANY($2) AND state = 'ACCEPTED'`
 
+	// A paused batch is left as it is: it is tried again when it is resumed.
 	lockBatch = `
-SELECT employee_ids, turn FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 FOR UPDATE`
+SELECT employee_ids, turn FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND state <> 'PAUSED' FOR UPDATE`
 
 	shortenBatch = `
 UPDATE propagation_batch SET employee_ids = $4, buckets = $5, part = true WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`

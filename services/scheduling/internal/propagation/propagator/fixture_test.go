@@ -152,7 +152,7 @@ func seesEverybody(context.Context) (rowvisibility.Set, error) {
 
 func (w *fixture) get(id int64) *schedulingv1.Propagation {
 	w.t.Helper()
-	response, err := propagation.NewHandler(w.pool, seesEverybody).GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
+	response, err := w.handler().GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
 	require.NoError(w.t, err)
 	return response
 }

@@ -45,7 +45,8 @@ WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
 
 	// Its turn is after the batches that are being processed.
 	requeueBatch = `
-UPDATE propagation_batch SET state = 'WAITING', turn = $4 WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
+UPDATE propagation_batch SET state = 'WAITING', turn = $4
+WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND state <> 'PAUSED'`
 )
 
 // isolation divides a batch into parts until the failing parts are single employees. Each

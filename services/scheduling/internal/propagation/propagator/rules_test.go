@@ -216,7 +216,7 @@ func TestPropagationsOfOthersAreUnknown(t *testing.T) {
 		if ctx == testTenant {
 			unknown++
 		}
-		_, err := propagation.NewHandler(w.pool, seesEverybody).GetPropagation(tenant.With(t.Context(), ctx), &schedulingv1.GetPropagationRequest{Id: unknown})
+		_, err := w.handler().GetPropagation(tenant.With(t.Context(), ctx), &schedulingv1.GetPropagationRequest{Id: unknown})
 		assert.True(t, fault.HasStatus(err, 404) && fault.HasCode(err, fault.CodeNotFound), "%v", err)
 	}
 }

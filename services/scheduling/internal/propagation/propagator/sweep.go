@@ -28,8 +28,8 @@ SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state
 
 	// Each reminder doubles the delay, up to 64 times: while the broker is down, reminders only
 	// pile up in the outbox, and failed batches mostly fail again. A time in the future was written
-	// while the clock was ahead, and is ignored.
-	overdue = `state <> 'FINISHED' AND coalesce(applied_by, id) = id AND
+	// while the clock was ahead, and is ignored. Paused propagations wait for somebody.
+	overdue = `state <> 'FINISHED' AND state <> 'PAUSED' AND coalesce(applied_by, id) = id AND
     (moved_at < clock_timestamp() - make_interval(secs => $1 * power(2, least(reminders, 6))) OR moved_at > clock_timestamp())`
 
 	selectOverdue = `
@@ -109,7 +109,7 @@ func (p *Propagator) countOpen(ctx context.Context, tx pgx.Tx) error {
 	if err != nil {
 		return err
 	}
-	counts := map[string]int64{propagation.StateAccepted: 0, propagation.StateRunning: 0, propagation.StateFailed: 0}
+	counts := map[string]int64{propagation.StateAccepted: 0, propagation.StateRunning: 0, propagation.StatePaused: 0, propagation.StateFailed: 0}
 	var state string
 	var count int64
 	_, err = pgx.ForEachRow(rows, []any{&state, &count}, func() error {

@@ -11,13 +11,13 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // Locks of a tenant, which are acquired after the locks of its employees.
 const (
-	// lockWindow serializes the workers and the planner of a tenant. It is acquired last, so that
-	// they hold it only while they commit.
-	lockWindow advisory.Lock = "propagation window"
+	// lockWindow is acquired last, so that workers and planners hold it only while they commit.
+	lockWindow = propagation.LockWindow
 	// lockPlanning is held by the process that plans for the tenant.
 	lockPlanning advisory.Lock = "propagation planning"
 )

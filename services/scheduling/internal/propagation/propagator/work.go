@@ -17,8 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleevent"
 )
 
+// A paused batch waits until it is requested again.
 const readBatch = `
-SELECT employee_ids FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3`
+SELECT employee_ids FROM propagation_batch WHERE tenant_id = $1 AND propagation_id = $2 AND batch = $3 AND state <> 'PAUSED'`
 
 // scratch is the reusable memory of a worker.
 type scratch struct {
@@ -110,7 +111,7 @@ func (p *Propagator) updateBatch(ctx context.Context, key batchKey, only *part) 
 var errBatchDone = errors.New("propagation: the batch is done")
 
 // begin locks the employees of a batch, claims the batch together with others, and reads the state
-// of all their employees. It returns false if the batch is already done.
+// of all their employees. It returns false if the batch is already done, or paused.
 func (d *scratch) begin(ctx context.Context, tx pgx.Tx, key batchKey, only *part) (bool, error) {
 	tenantID := tenant.Of(ctx)
 	var employees []int64
