@@ -45,6 +45,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/timeoffedit"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/undo"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
 )
 
@@ -115,24 +116,29 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 		Rules: &ruleviolation.Checker{Deps: rules}, JobPaths: jobs,
 	}
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
+	// Requests that wait for their propagation undo nothing.
 	propagations := propagation.NewHandler(deps.Pool, resolver.Visible, nil)
+	employmentTerms := employmentterm.New(deps.Pool)
+	termPatterns := employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
+		Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Terms: terms, Instants: instants, Propagations: propagations,
+	})
+	employeePatterns := employeeschedulepattern.New(employeeschedulepattern.Deps{
+		Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
+		Propagations: propagations,
+	})
+	undoers := undo.Undoers{Terms: employmentTerms, TermPatterns: termPatterns, EmployeePatterns: employeePatterns}
 	groups := schedulegroup.New(deps.Pool, commonsv1.NewPersonReferenceServiceClient(deps.Commons), deps.Log)
 	return &Service{
 		Core: core, Propagator: propagator, Replicator: replicator, termRequests: commonsv1.NewTermRequestServiceClient(deps.Commons), memberships: memberships, groups: groups,
 		Registrations: serve.Registrations{
-			serve.Handle(schedulingv1.RegisterEmploymentTermServiceServer)(employmentterm.New(deps.Pool)),
+			serve.Handle(schedulingv1.RegisterEmploymentTermServiceServer)(employmentTerms),
 			serve.Handle(schedulingv1.RegisterEmploymentTermAssignmentServiceServer)(memberships),
 			serve.Handle(schedulingv1.RegisterEmployeeDayServiceServer)(employeeday.New(deps.Pool, reader)),
 			serve.Handle(schedulingv1.RegisterLeaveServiceServer)(leave.New(deps.Pool)),
 			serve.Handle(schedulingv1.RegisterShiftTemplateServiceServer)(shifttemplate.New(deps.Pool, patterndefinition.NewRules(cfg.Patterns), resolver, jobs)),
 			serve.Handle(schedulingv1.RegisterSchedulePatternTemplateServiceServer)(schedulepatterntemplate.New(deps.Pool, definitions, jobs)),
-			serve.Handle(schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer)(employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
-				Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Terms: terms, Instants: instants, Propagations: propagations,
-			})),
-			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeeschedulepattern.New(employeeschedulepattern.Deps{
-				Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
-				Propagations: propagations,
-			})),
+			serve.Handle(schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer)(termPatterns),
+			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeePatterns),
 			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
 			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons, instants)),
 			serve.Handle(schedulingv1.RegisterScheduleChangeServiceServer)(schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: keepHistory})),
@@ -142,7 +148,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterScheduleTagServiceServer)(scheduleitem.NewScheduleTags(items)),
 			serve.Handle(schedulingv1.RegisterScheduleEditServiceServer)(scheduleitem.NewScheduleEdits(items)),
 			serve.Handle(schedulingv1.RegisterDayLockServiceServer)(daylock.New(deps.Pool, resolver)),
-			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagations),
+			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible, undoers.Undo)),
 			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(groups),
 			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool, jobs)),
 			serve.Handle(schedulingv1.RegisterTimeOffEditServiceServer)(timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits})),

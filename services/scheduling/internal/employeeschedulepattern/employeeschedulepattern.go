@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // codeEmpty (400): the list of operations is empty. Name at least one.
@@ -69,6 +70,11 @@ func New(deps Deps) *Handler {
 			return owners, err
 		},
 	})}
+}
+
+// Undo undoes a change of assignments of employees, as [propagation.Undo] says.
+func (h *Handler) Undo(ctx context.Context, target *propagation.Undoable, remaining bool, reason string) (int64, []*schedulingv1.LaterDecision, error) {
+	return h.assignments.Undo(ctx, target, remaining, reason)
 }
 
 // GetEmployeeSchedulePattern returns one assignment, or the error 404.

@@ -20,6 +20,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 // Settings are the operator's settings. Zero values mean the defaults.
@@ -84,6 +85,11 @@ func New(settings Settings, deps Deps) *Handler {
 		// All users with the permission may see all terms.
 		Visible: func(context.Context) (rowvisibility.Set, error) { return rowvisibility.AllPersons(), nil },
 	})}
+}
+
+// Undo undoes a change of assignments of terms, as [propagation.Undo] says.
+func (h *Handler) Undo(ctx context.Context, target *propagation.Undoable, remaining bool, reason string) (int64, []*schedulingv1.LaterDecision, error) {
+	return h.assignments.Undo(ctx, target, remaining, reason)
 }
 
 // GetEmploymentTermSchedulePattern returns one assignment, or the error 404.
