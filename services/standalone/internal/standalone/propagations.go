@@ -25,6 +25,9 @@ type Propagations struct {
 	Show   showPropagation   `cmd:"" help:"Show one propagation."`
 	Follow followPropagation `cmd:"" help:"Show the progress of a propagation until it finishes or fails."`
 	Replay replayPropagation `cmd:"" help:"Retry a failed propagation while the API is served."`
+	Undo   undoPropagation   `cmd:"" help:"Undo the change of a propagation."`
+	Pause  pausePropagation  `cmd:"" help:"Stop a propagation until it is resumed."`
+	Resume resumePropagation `cmd:"" help:"Continue a paused propagation."`
 }
 
 const (
