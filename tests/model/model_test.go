@@ -42,8 +42,9 @@ type fixture struct {
 	api       scenario.API
 	loggedIn  time.Time
 	random    *rand.Rand
-	terms     []int64   // by the numbers of the model; 0 is none
-	open      []string  // propagations that may not have finished
+	terms     []int64  // by the numbers of the model; 0 is none
+	open      []string // propagations that may not have finished
+	undoable  undoable
 	unsettled bool      // an employment changed since the last settle
 	log       []string  // the operations so far
 	last      []shown   // the entries that the last comparison read
@@ -147,7 +148,7 @@ func (w *fixture) round() {
 	}
 	w.compare()
 	for range w.random.IntN(4) {
-		switch n := w.random.IntN(16); {
+		switch n := w.random.IntN(18); {
 		case n == 0:
 			w.did("locks", w.freeze())
 		case n == 1 && len(w.locks) > 0:
@@ -164,6 +165,8 @@ func (w *fixture) round() {
 			w.did("time off", w.grantTimeOff())
 		case n == 7:
 			w.did("time off", w.cancelTimeOff())
+		case n < 10:
+			w.did("undos", w.undo())
 		default:
 			w.did("edits", w.touch())
 		}

@@ -65,8 +65,47 @@ func (w *fixture) anyAssignment() *assignment {
 	return w.assignments[w.random.IntN(len(w.assignments))]
 }
 
+// undoable is the newest change of assignments, which can be undone.
+type undoable struct {
+	propagation string
+	// before are the assignments before the change.
+	before []*assignment
+}
+
 // planner performs one change of the assignments, and returns its description.
 func (w *fixture) planner() string {
+	before, open := w.copyAssignments(), len(w.open)
+	done := w.plan()
+	if len(w.open) > open {
+		w.undoable = undoable{w.open[len(w.open)-1], before}
+	}
+	return done
+}
+
+func (w *fixture) copyAssignments() []*assignment {
+	list := make([]*assignment, len(w.assignments))
+	for i, a := range w.assignments {
+		kept := *a
+		list[i] = &kept
+	}
+	return list
+}
+
+// undo undoes the newest change of assignments. The next undo is then its redo.
+func (w *fixture) undo() string {
+	undone := w.undoable
+	if undone.propagation == "" {
+		return ""
+	}
+	before := w.copyAssignments()
+	w.must(http.MethodPost, undone.propagation+"/undo", scenario.Object{"mode": "STRICT", "reason": "the model undoes it"}, nil)
+	w.assignments = undone.before
+	w.undoable = undoable{w.open[len(w.open)-1], before}
+	return "undo " + undone.propagation
+}
+
+// plan performs one change of the assignments, and returns its description.
+func (w *fixture) plan() string {
 	a := w.anyAssignment()
 	made := &assignment{term: 1 + w.random.IntN(len(w.terms)-1)}
 	if w.chance(40) {

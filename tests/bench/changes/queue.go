@@ -25,7 +25,7 @@ const (
 
 // Groups are the figures of this package, in the order of the table.
 var Groups = []harness.Group{
-	{Names: []string{wal, overtaken, otherTenant, amongMany}, Run: queueFigures},
+	{Names: []string{wal, overtaken, undo, otherTenant, amongMany}, Run: queueFigures},
 	{Names: []string{millionChange}, Run: millionFigures},
 	{Names: []string{propagators}, Run: propagatorsFigure},
 }
@@ -70,7 +70,7 @@ func queueFigures(h *harness.Host, o harness.Options) (figures []harness.Figure,
 	for _, one := range []struct {
 		name    string
 		measure func(*harness.Host, harness.Options, *seededServer) ([]harness.Figure, error)
-	}{{wal, walFigure}, {overtaken, overtakenFigure}, {otherTenant, otherTenantFigures}, {amongMany, amongManyFigure}} {
+	}{{wal, walFigure}, {overtaken, overtakenFigure}, {undo, undoFigure}, {otherTenant, otherTenantFigures}, {amongMany, amongManyFigure}} {
 		if !o.Wants(one.name) {
 			continue
 		}
