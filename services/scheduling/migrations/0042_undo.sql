@@ -12,9 +12,6 @@ FROM (SELECT DISTINCT tenant_id, believed_from, propagation_id FROM pattern_assi
 WHERE n.tenant_id = a.tenant_id AND n.believed_from = a.believed_until;
 ALTER TABLE pattern_assignment FORCE ROW LEVEL SECURITY;
 
-CREATE INDEX pattern_assignment_propagation ON pattern_assignment (tenant_id, propagation_id);
-CREATE INDEX pattern_assignment_ended_by ON pattern_assignment (tenant_id, ended_by) WHERE ended_by IS NOT NULL;
-
 ALTER TABLE propagation
     ADD COLUMN allows_inheritance    boolean,
     ADD COLUMN undoes_propagation_id bigint,
@@ -30,7 +27,3 @@ COMMENT ON COLUMN propagation.restores_from IS
     'for an undo: spans that were replaced from this time on give their series back to the spans that return';
 COMMENT ON COLUMN propagation_batch.state IS
     'WAITING, REQUESTED, RETRYING (asked for again later by the broker, outside the window of the tenant), PAUSED or FAILED';
-
--- A propagation is undone once.
-CREATE UNIQUE INDEX propagation_undoes ON propagation (tenant_id, undoes_propagation_id)
-    WHERE undoes_propagation_id IS NOT NULL;
