@@ -177,7 +177,7 @@ var withoutReferenceRow = map[string]string{
 	"a name, number or id of the object itself, or its copy in another service": `badge_number external_id file_name first_name
 		full_name last_name order_number person_number persistent_id present_name requisition_number row_number short_name user_name`,
 	"an object that never changes and is never deleted while it is used": `assignment_id assignment_ids first_employee_id
-		item_ids last_employee_id lineage_id pattern_id pattern_ids propagation_id propagation_ids`,
+		item_ids last_employee_id lineage_id pattern_id pattern_ids propagation_id propagation_ids undoes_propagation_id`,
 	"the hidden entry, which stays hidden when it is generated again": `hides_employee_id hides_lineage_id hides_pattern_id`,
 	"a part of the object, which is written and deleted with it":      `holiday_id location_id opportunity_id shift_id`,
 	"a fixed list of the program":                                     `context_id status_id`,

@@ -12,7 +12,7 @@ import (
 // The propagation that is undone, and a later one.
 const undone, after = 10, 11
 
-func versionOf(id int64, propagationID int64, from, to civil.Date) assignment {
+func newVersion(id int64, propagationID int64, from, to civil.Date) assignment {
 	return assignment{
 		id: id, lineage: id, version: 1, ownerID: 5, ownerName: "Crew", days: civil.Range{From: from, To: to},
 		patternID: 7, dayCount: 7, entriesPerDay: 1, seq: id, propagationID: propagationID,
@@ -23,9 +23,9 @@ func versionOf(id int64, propagationID int64, from, to civil.Date) assignment {
 // one comes back.
 func TestDecideUndo(t *testing.T) {
 	t.Parallel()
-	former, replaced := versionOf(1, 3, 0, 100), versionOf(1, undone, 0, 50)
+	former, replaced := newVersion(1, 3, 0, 100), newVersion(1, undone, 0, 50)
 	replaced.version = 2
-	added, removed := versionOf(2, undone, 50, 100), versionOf(3, 3, 0, 10)
+	added, removed := newVersion(2, undone, 50, 100), newVersion(3, 3, 0, 10)
 	d := Terms().decideUndo(undone, []assignment{former, replaced, added, removed}, []assignment{replaced, added},
 		map[int64]head{1: {version: 2}, 2: {version: 1}, 3: {version: 4, endedBy: undone}})
 	require.Empty(t, d.later)
@@ -42,7 +42,7 @@ func TestDecideUndo(t *testing.T) {
 // The parts of a divided assignment are undone together or not at all.
 func TestDividedAssignmentsAreUndoneTogether(t *testing.T) {
 	t.Parallel()
-	former, first, second := versionOf(1, 3, 0, 100), versionOf(1, undone, 0, 50), versionOf(2, undone, 50, 100)
+	former, first, second := newVersion(1, 3, 0, 100), newVersion(1, undone, 0, 50), newVersion(2, undone, 50, 100)
 	second.lineage = 1
 	changed := second
 	changed.propagationID, changed.days.To = after, 80
@@ -63,7 +63,7 @@ func TestDividedAssignmentsAreUndoneTogether(t *testing.T) {
 // A later change back to the same content is no later decision.
 func TestTheContentDecides(t *testing.T) {
 	t.Parallel()
-	former, made := versionOf(1, 3, 0, 100), versionOf(1, undone, 0, 50)
+	former, made := newVersion(1, 3, 0, 100), newVersion(1, undone, 0, 50)
 	now := made
 	now.version, now.propagationID = 5, after
 	d := Terms().decideUndo(undone, []assignment{former, made}, []assignment{now}, map[int64]head{1: {version: 5}})
@@ -75,8 +75,8 @@ func TestTheContentDecides(t *testing.T) {
 // Later overrides are named, but do not keep what is below them.
 func TestOverridesAboveAreNamed(t *testing.T) {
 	t.Parallel()
-	made := versionOf(1, undone, 0, 50)
-	override, earlier, elsewhere := versionOf(2, after, 40, 60), versionOf(3, 3, 40, 60), versionOf(4, after, 50, 60)
+	made := newVersion(1, undone, 0, 50)
+	override, earlier, elsewhere := newVersion(2, after, 40, 60), newVersion(3, 3, 40, 60), newVersion(4, after, 50, 60)
 	override.override, earlier.override, elsewhere.override = true, true, true
 	d := Terms().decideUndo(undone, []assignment{made}, []assignment{made, override, earlier, elsewhere}, map[int64]head{1: {version: 1}})
 	require.Len(t, d.edits, 1)
@@ -88,10 +88,10 @@ func TestOverridesAboveAreNamed(t *testing.T) {
 // An assignment does not return to days that later ones have filled.
 func TestFullDaysKeepAnAssignmentAway(t *testing.T) {
 	t.Parallel()
-	removed := versionOf(1, 3, 0, 50)
+	removed := newVersion(1, 3, 0, 50)
 	var now []assignment
 	for id := int64(2); id <= 9; id++ {
-		now = append(now, versionOf(id, after, 0, 50))
+		now = append(now, newVersion(id, after, 0, 50))
 	}
 	d := Terms().decideUndo(undone, []assignment{removed}, now, map[int64]head{1: {version: 1, endedBy: undone}})
 	assert.Empty(t, d.edits)

@@ -168,7 +168,7 @@ const maxLaterDecisions = 100
 // BuiltOn returns the error for later decisions that build on a change. advice says what to do.
 func BuiltOn(later []*schedulingv1.LaterDecision, advice string) error {
 	details := &commonv1.ErrorDetails{}
-	for _, d := range limited(later) {
+	for _, d := range limitDecisions(later) {
 		details.Errors = append(details.Errors, &commonv1.ErrorBody{ErrorCode: CodeBuiltOn, Message: d.GetMessage()})
 	}
 	return fault.Conflict(CodeBuiltOn, fmt.Sprintf("%d later decisions build on the change; details.errors lists them. %s", len(later), advice)).WithDetails(details)
@@ -179,7 +179,7 @@ func OwnersHidden() error {
 	return fault.Forbidden(CodeOwnersHidden, "The change concerns employees whom you do not see. Ask a user who sees them.")
 }
 
-func limited(later []*schedulingv1.LaterDecision) []*schedulingv1.LaterDecision {
+func limitDecisions(later []*schedulingv1.LaterDecision) []*schedulingv1.LaterDecision {
 	return later[:min(len(later), maxLaterDecisions)]
 }
 
@@ -214,6 +214,6 @@ func (h *Handler) UndoPropagation(ctx context.Context, req *schedulingv1.UndoPro
 	if err := SetLocation(ctx, id); err != nil || len(later) == 0 {
 		return response, err
 	}
-	response.LaterDecisions = limited(later)
+	response.LaterDecisions = limitDecisions(later)
 	return response, rpc.PartialSuccess(ctx)
 }

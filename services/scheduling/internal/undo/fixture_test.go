@@ -228,7 +228,7 @@ func (w *fixture) recreate(id int64, names ...string) int64 {
 	}})
 }
 
-func (w *fixture) changeAsOf(id int64, date string, names ...string) int64 {
+func (w *fixture) replaceFrom(id int64, date string, names ...string) int64 {
 	w.t.Helper()
 	return w.update(&schedulingv1.ApplyUpdateGroupSchedulePatterns{UpdateAsOfDate: &schedulingv1.UpdateGroupSchedulePatternsAsOfDate{
 		Where: ids(id), Do: &schedulingv1.UpdateGroupSchedulePatternAsOfDate{Date: date, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{SchedulePattern: pattern(names...)}},
@@ -334,8 +334,8 @@ func (w *fixture) read(employee int64, from, to string) []*schedulingv1.Shift {
 	return out.GetShifts().GetShifts()
 }
 
-// shown lists the shifts of an employee with their ids.
-func (w *fixture) shown(employee int64, from, to string) []string {
+// readShown lists the shifts of an employee with their ids.
+func (w *fixture) readShown(employee int64, from, to string) []string {
 	w.t.Helper()
 	var out []string
 	for _, s := range w.read(employee, from, to) {

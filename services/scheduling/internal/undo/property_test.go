@@ -157,7 +157,7 @@ func (c *worlds) change() int64 {
 	case 2:
 		return c.recreate(id, append(names, "MIDDAY", "NIGHT", "MIDDAY")...)
 	case 3: // on a day of the assignment
-		return c.changeAsOf(id, firstDay.AddDays(20).String(), append(names, "MIDDAY", "NIGHT", "MIDDAY")...)
+		return c.replaceFrom(id, firstDay.AddDays(20).String(), append(names, "MIDDAY", "NIGHT", "MIDDAY")...)
 	case 4:
 		return c.takeAway(id, firstDay.AddDays(20).String(), firstDay.AddDays(22).String())
 	case 5:
@@ -287,7 +287,7 @@ type entry struct {
 // learn maps the series of entries that both worlds have at the same place, if they are new.
 func (c *worlds) learn() {
 	for i := range int64(pairs) {
-		a, b := c.generated(c.employee(0, i)), c.generated(c.employee(1, i))
+		a, b := c.readGenerated(c.employee(0, i)), c.readGenerated(c.employee(1, i))
 		for _, x := range a {
 			for _, y := range b {
 				if x.day == y.day && x.lane == y.lane && x.pattern == y.pattern && x.position == y.position && x.inherits == y.inherits && c.series[x.series] == 0 {
@@ -303,7 +303,7 @@ func (c *worlds) compare(when string) {
 	c.learn()
 	for i := range int64(pairs) {
 		where := fmt.Sprintf("case %d, employee %d, %s, after %v", c.number, i, when, c.steps)
-		a, b := c.generated(c.employee(0, i)), c.generated(c.employee(1, i))
+		a, b := c.readGenerated(c.employee(0, i)), c.readGenerated(c.employee(1, i))
 		known := map[int64]bool{}
 		for _, series := range c.series {
 			known[series] = true
@@ -321,13 +321,13 @@ func (c *worlds) compare(when string) {
 			require.True(c.t, known[b[k].series], where)
 		}
 		require.Equal(c.t, b, a, where)
-		require.Equal(c.t, c.entered(c.employee(1, i), isFrozen), c.entered(c.employee(0, i), isFrozen), where)
-		require.Equal(c.t, c.locked(c.employee(1, i)), c.locked(c.employee(0, i)), where)
+		require.Equal(c.t, c.readEntered(c.employee(1, i), isFrozen), c.readEntered(c.employee(0, i), isFrozen), where)
+		require.Equal(c.t, c.readLocked(c.employee(1, i)), c.readLocked(c.employee(0, i)), where)
 	}
 }
 
-// generated lists the spans of an employee by day.
-func (c *worlds) generated(employee int64) []entry {
+// readGenerated lists the spans of an employee by day.
+func (c *worlds) readGenerated(employee int64) []entry {
 	var list []entry
 	var e entry
 	var from, to civil.Date
@@ -350,9 +350,9 @@ func (c *worlds) generated(employee int64) []entry {
 	return list
 }
 
-// entered lists the entries that people made, and the places of the generated entries that they
+// readEntered lists the entries that people made, and the places of the generated entries that they
 // hide.
-func (c *worlds) entered(employee int64, isFrozen func(entry) bool) []entry {
+func (c *worlds) readEntered(employee int64, isFrozen func(entry) bool) []entry {
 	list, err := pg.Collect(c.Ctx, c.Pool, func(row pgx.CollectableRow) (e entry, err error) {
 		err = row.Scan(&e.day, &e.what, &e.lane, &e.position, &e.deleted, &e.withdrawn)
 		return e, err
@@ -362,8 +362,8 @@ func (c *worlds) entered(employee int64, isFrozen func(entry) bool) []entry {
 	return slices.DeleteFunc(list, isFrozen)
 }
 
-// locked lists the locked days and the leave of an employee.
-func (c *worlds) locked(employee int64) []string {
+// readLocked lists the locked days and the leave of an employee.
+func (c *worlds) readLocked(employee int64) []string {
 	list, err := pg.Collect(c.Ctx, c.Pool, pgx.RowTo[string], `
 		SELECT 'lock ' || from_date || ' ' || to_date FROM day_lock WHERE tenant_id = 1 AND employee_id = $1
 		UNION ALL SELECT 'leave ' || from_day FROM leave_edit WHERE tenant_id = 1 AND employee_id = $1 ORDER BY 1`, employee)

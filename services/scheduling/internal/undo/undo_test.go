@@ -41,7 +41,7 @@ func TestUndoRestoresShiftsAndIDs(t *testing.T) {
 			return propagation
 		},
 		"another pattern":            func(w *fixture, id int64) int64 { return w.recreate(id, "NIGHT", "LATE") },
-		"another pattern from a day": func(w *fixture, id int64) int64 { return w.changeAsOf(id, "2025-03-10", "LATE") },
+		"another pattern from a day": func(w *fixture, id int64) int64 { return w.replaceFrom(id, "2025-03-10", "LATE") },
 		"removed days":               func(w *fixture, id int64) int64 { return w.takeAway(id, "2025-03-10", "2025-03-20") },
 		"a removed pattern":          func(w *fixture, id int64) int64 { return w.remove(id) },
 		"a term that passes nothing on": func(w *fixture, _ int64) int64 {
@@ -54,22 +54,22 @@ func TestUndoRestoresShiftsAndIDs(t *testing.T) {
 			deleted := w.read(anna, "2025-03-05", "2025-03-05")[0].GetId()
 			_, err := w.shifts.DeleteShift(w.Ctx, &schedulingv1.DeleteShiftRequest{Id: deleted})
 			require.NoError(t, err)
-			before := w.shown(anna, "2025-03-01", "2025-04-10")
+			before := w.readShown(anna, "2025-03-01", "2025-04-10")
 			changed := change(w, id)
 			w.settle()
 			assert.Equal(t, "POSSIBLE", w.undoState(changed))
-			during := w.shown(anna, "2025-03-01", "2025-04-10")
+			during := w.readShown(anna, "2025-03-01", "2025-04-10")
 			require.NotEqual(t, before, during)
 
 			undone := w.undo(changed)
 			w.settle()
-			assert.Equal(t, before, w.shown(anna, "2025-03-01", "2025-04-10"))
+			assert.Equal(t, before, w.readShown(anna, "2025-03-01", "2025-04-10"))
 			assert.Equal(t, "DONE", w.undoState(changed))
 			assert.Equal(t, "POSSIBLE", w.undoState(undone))
 
 			w.undo(undone)
 			w.settle()
-			assert.Equal(t, during, w.shown(anna, "2025-03-01", "2025-04-10"), "the redo")
+			assert.Equal(t, during, w.readShown(anna, "2025-03-01", "2025-04-10"), "the redo")
 			_, err = w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: changed})
 			f := faulttest.Require(t, err, propagation.CodeNotUndoable, 409)
 			assert.Contains(t, f.Message, "undone before")
@@ -83,7 +83,7 @@ func TestLaterDecisionsStay(t *testing.T) {
 	w, id := newWarehouse(t)
 	other, created := w.assign(warehouse, "2025-03-01", "2025-03-31", false, "LATE")
 	w.settle()
-	divided := w.changeAsOf(id, "2025-03-10", "NIGHT")
+	divided := w.replaceFrom(id, "2025-03-10", "NIGHT")
 	w.settle()
 	w.recreate(other, "MIDDAY")
 	_, overriding := w.assign(warehouse, "2025-03-12", "2025-03-14", true, "EARLY")
@@ -123,11 +123,11 @@ func TestChangesAreUndoneInReverseOrder(t *testing.T) {
 	var before [][]string
 	for _, change := range []func() int64{
 		func() int64 { return w.recreate(id, "LATE") },
-		func() int64 { return w.changeAsOf(id, "2025-03-15", "NIGHT") },
+		func() int64 { return w.replaceFrom(id, "2025-03-15", "NIGHT") },
 		func() int64 { return w.takeAway(id, "2025-03-05", "2025-03-06") },
 		func() int64 { return w.remove(id) },
 	} {
-		before = append(before, w.shown(anna, "2025-03-01", "2025-04-10"))
+		before = append(before, w.readShown(anna, "2025-03-01", "2025-04-10"))
 		changes = append(changes, change())
 		w.settle()
 	}
@@ -138,7 +138,7 @@ func TestChangesAreUndoneInReverseOrder(t *testing.T) {
 		}
 		w.undo(changes[i])
 		w.settle()
-		assert.Equal(t, before[i], w.shown(anna, "2025-03-01", "2025-04-10"))
+		assert.Equal(t, before[i], w.readShown(anna, "2025-03-01", "2025-04-10"))
 	}
 }
 
@@ -146,15 +146,15 @@ func TestChangesAreUndoneInReverseOrder(t *testing.T) {
 func TestLockedDaysAndHandEntriesStay(t *testing.T) {
 	t.Parallel()
 	w, id := newWarehouse(t)
-	before := w.shown(anna, "2025-03-12", "2025-03-31")
+	before := w.readShown(anna, "2025-03-12", "2025-03-31")
 	changed := w.recreate(id, "LATE")
 	w.settle()
 	w.lock(anna, "2025-03-08", "2025-03-11")
-	locked := w.shown(anna, "2025-03-08", "2025-03-11")
+	locked := w.readShown(anna, "2025-03-08", "2025-03-11")
 	undone := w.undo(changed)
 	w.settle()
-	assert.Equal(t, locked, w.shown(anna, "2025-03-08", "2025-03-11"))
-	assert.Equal(t, before, w.shown(anna, "2025-03-12", "2025-03-31"))
+	assert.Equal(t, locked, w.readShown(anna, "2025-03-08", "2025-03-11"))
+	assert.Equal(t, before, w.readShown(anna, "2025-03-12", "2025-03-31"))
 	response, err := w.propagations.GetPropagation(w.Ctx, &schedulingv1.GetPropagationRequest{Id: undone})
 	require.NoError(t, err)
 	require.Len(t, response.GetSkipped(), 1)
@@ -193,11 +193,11 @@ func TestWhatCannotBeUndone(t *testing.T) {
 func TestRowRulesOfUndo(t *testing.T) {
 	t.Parallel()
 	w, _ := newWarehouse(t)
-	before := w.shown(anna, "2025-03-01", "2025-04-10")
+	before := w.readShown(anna, "2025-03-01", "2025-04-10")
 	_, changed := w.assignOwn(anna, "2025-03-05", "", true, "NIGHT")
 	w.settle()
-	require.NotEqual(t, before, w.shown(anna, "2025-03-01", "2025-04-10"))
+	require.NotEqual(t, before, w.readShown(anna, "2025-03-01", "2025-04-10"))
 	w.undo(changed)
 	w.settle()
-	assert.Equal(t, before, w.shown(anna, "2025-03-01", "2025-04-10"))
+	assert.Equal(t, before, w.readShown(anna, "2025-03-01", "2025-04-10"))
 }
