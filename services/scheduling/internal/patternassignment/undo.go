@@ -182,7 +182,7 @@ func (l *layers) revert(edits []edit) error {
 		days := edits[i].affectedDays().days
 		affected.days = civil.Range{From: min(affected.days.From, days.From), To: max(affected.days.To, days.To)}
 		for k := range edits[i].after {
-			l.addLayer(&edits[i].after[k])
+			l.addLayer(&edits[i].after[k], nil) // Its pattern is stored.
 		}
 	}
 	err := span.CheckDepth(l.byOwner[affected.ownerID], affected.days)
