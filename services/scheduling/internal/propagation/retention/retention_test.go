@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rotaloom/rotaloom/pkg/clock"
-	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/replica"
+	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
@@ -34,12 +33,10 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	events, err := outbox.Migrations()
-	require.NoError(t, err)
-	copies, err := replica.Migrations()
+	sets, err := serve.Migrations("scheduling_version", migrations.FS)
 	require.NoError(t, err)
 	w := &fixture{t: t, ctx: tenant.With(t.Context(), testTenant)}
-	cfg := pgtest.Config(t, events, copies, pg.Migrations{Table: "scheduling_version", FS: migrations.FS})
+	cfg := pgtest.Config(t, sets...)
 	w.pool, err = pg.Open(w.ctx, cfg, pgtest.Log(t))
 	require.NoError(t, err)
 	t.Cleanup(w.pool.Close)
