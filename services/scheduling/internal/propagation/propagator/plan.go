@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
 const (
@@ -20,10 +20,6 @@ SELECT id, employment_term_ids, employee_ids FROM propagation
 WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2 ORDER BY id LIMIT 1 FOR UPDATE`
 
 	anyAccepted = `SELECT EXISTS (SELECT FROM propagation WHERE tenant_id = $1 AND state = 'ACCEPTED' AND id > $2)`
-
-	// All employees who were, are or will be on a term. If an employee has spans from a term
-	// without a membership, the change of the membership started its own propagation.
-	selectAffected = `SELECT employee_id FROM membership WHERE tenant_id = $1 AND employment_term_id = ANY($2)`
 
 	lastTurn = `SELECT coalesce(max(turn), 0) FROM propagation_batch WHERE tenant_id = $1 AND state = 'REQUESTED'`
 
@@ -90,7 +86,7 @@ func (p *Propagator) planNext(ctx context.Context, after int64) (id int64, mine 
 		if err != nil {
 			return fmt.Errorf("propagation: claim: %w", err)
 		}
-		employees, err := affectedEmployees(ctx, tx, terms, listed)
+		employees, err := propagation.Affected(ctx, tx, terms, listed)
 		if err != nil {
 			return err
 		}
@@ -105,23 +101,6 @@ func (p *Propagator) planNext(ctx context.Context, after int64) (id int64, mine 
 		return p.request(ctx, tx)
 	})
 	return id, mine, err
-}
-
-// affectedEmployees returns the employees that are affected by a change of terms, together with the
-// listed employees, in ascending order.
-func affectedEmployees(ctx context.Context, tx pgx.Tx, terms, listed []int64) ([]int64, error) {
-	employees := slices.Clone(listed)
-	if len(terms) > 0 {
-		rows, err := tx.Query(ctx, selectAffected, tenant.Of(ctx), terms)
-		if err != nil {
-			return nil, fmt.Errorf("propagation: select employees: %w", err)
-		}
-		if employees, err = pgx.AppendRows(employees, rows, pgx.RowTo[int64]); err != nil {
-			return nil, fmt.Errorf("propagation: select employees: %w", err)
-		}
-	}
-	slices.Sort(employees)
-	return slices.Compact(employees), nil
 }
 
 // insertBatches stores waiting batches. The first gets the turn after the tenant's batches in

@@ -168,25 +168,35 @@ func (s *State) collectTerms() {
 // next returns the input for an employee's spans, which is valid until the next call. Successive
 // calls must ask for ascending employees.
 func (s *State) next(employeeID int64) span.Input {
-	in := span.Input{
+	in := s.nextRows(employeeID)
+	in.Assignments = s.withTerms(in.Assignments, in.Memberships, &s.byTerm)
+	return in
+}
+
+// nextRows is next with only the employee's own assignments.
+func (s *State) nextRows(employeeID int64) span.Input {
+	return span.Input{
 		Memberships: s.memberships.next(employeeID),
 		Assignments: s.own.next(employeeID),
 		Locks:       s.locks.next(employeeID),
 		Current:     s.spans.next(employeeID),
 	}
-	if len(in.Memberships) == 1 && len(in.Assignments) == 0 {
-		in.Assignments = s.byTerm.find(in.Memberships[0].TermID)
-		return in
+}
+
+// withTerms returns an employee's own assignments together with those of the terms. The result is
+// valid until the next call.
+func (s *State) withTerms(own []span.Assignment, memberships []span.Membership, byTerm *list[span.Assignment]) []span.Assignment {
+	if len(memberships) == 1 && len(own) == 0 {
+		return byTerm.find(memberships[0].TermID)
 	}
-	s.gathered = append(s.gathered[:0], in.Assignments...)
-	for i, m := range in.Memberships {
-		before := in.Memberships[:i]
+	s.gathered = append(s.gathered[:0], own...)
+	for i, m := range memberships {
+		before := memberships[:i]
 		if !slices.ContainsFunc(before, func(b span.Membership) bool { return b.TermID == m.TermID }) {
-			s.gathered = append(s.gathered, s.byTerm.find(m.TermID)...)
+			s.gathered = append(s.gathered, byTerm.find(m.TermID)...)
 		}
 	}
-	in.Assignments = s.gathered
-	return in
+	return s.gathered
 }
 
 func (s *State) scanMemberships(rows pgx.Rows) error {
