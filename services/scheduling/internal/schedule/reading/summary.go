@@ -95,7 +95,7 @@ func (r *Reader) ReadSummaries(ctx context.Context, ids []int64, days civil.Rang
 // zonedPersons returns the employees with the ids, which ascend. It omits ids that are unknown
 // here; they have no schedule.
 func (r *Reader) zonedPersons(ctx context.Context, ids []int64, days civil.Range) ([]window.Person, error) {
-	found, err := r.pool.Query(ctx, `SELECT id, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenant.Of(ctx), ids)
+	found, err := r.db.Query(ctx, `SELECT id, time_zone, primary_jobs FROM employee WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id`, tenant.Of(ctx), ids)
 	if err != nil {
 		return nil, fmt.Errorf("schedule: read employees: %w", err)
 	}
