@@ -48,6 +48,9 @@ DELETE FROM pattern_assignment WHERE (tenant_id, id, version) IN (
 	// then.
 	deleteOldClocks = `DELETE FROM corrected_clock WHERE showed < $1`
 
+	// Previews are not part of the history.
+	deleteExpiredPreviews = `DELETE FROM schedule_preview WHERE expires_at < $1`
+
 	// maxPurged limits the rows that one statement deletes.
 	maxPurged = 10_000
 )
@@ -92,13 +95,19 @@ func (r *Retention) Run(ctx context.Context) error {
 	}
 }
 
-// Apply creates the partitions of this month and the next, and deletes finished propagations and
-// superseded rows that are older than the retention. It does nothing while another process applies
+// Apply creates the partitions of this month and the next. It deletes expired previews, and finished
+// propagations and superseded rows that are older than the retention. It does nothing while another process applies
 // it.
 func (r *Retention) Apply(ctx context.Context) error {
 	now := r.clock.Now()
 	if err := r.makeMonths(ctx, now); err != nil {
 		return err
+	}
+	if err := r.withLock(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, deleteExpiredPreviews, now)
+		return err
+	}); err != nil {
+		return fmt.Errorf("retention: delete previews: %w", err)
 	}
 	if r.maxAge == ForEver {
 		return nil

@@ -262,3 +262,17 @@ func TestHistoryIsKeptForEver(t *testing.T) {
 	assert.Equal(t, ofEach(1), w.countRows(testTenant))
 	assert.Equal(t, 1, w.count("SELECT count(*) FROM propagation"))
 }
+
+func TestExpiredPreviewsAreDeleted(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, expires := range []time.Time{now.Add(-time.Second), now.Add(time.Second)} {
+		_, err := pg.Unaudited("a test sets up its data").Exec(w.ctx, w.pool, `
+INSERT INTO schedule_preview (tenant_id, created_by, request, digest, settled_at, employment_term_ids, inheriting_term_ids, from_date, to_date, effect, expires_at)
+VALUES (1, '', '', '', now(), '{}', '{}', '2026-03-01', '2026-03-02', '', $1)`, expires)
+		require.NoError(t, err)
+	}
+	w.apply(ForEver, now)
+	assert.Equal(t, 1, w.count(`SELECT count(*) FROM schedule_preview`))
+}
