@@ -139,6 +139,7 @@ func Domains(c Conns) []Domain {
 			newService(&schedulingv1.ScheduleTagService_ServiceDesc, schedulingv1.NewScheduleTagServiceClient, schedulingv1.RegisterScheduleTagServiceHandlerClient),
 			newService(&schedulingv1.ScheduleChangeService_ServiceDesc, schedulingv1.NewScheduleChangeServiceClient, schedulingv1.RegisterScheduleChangeServiceHandlerClient),
 			newService(&schedulingv1.ScheduleExplanationService_ServiceDesc, schedulingv1.NewScheduleExplanationServiceClient, schedulingv1.RegisterScheduleExplanationServiceHandlerClient),
+			newService(&schedulingv1.SchedulePreviewService_ServiceDesc, schedulingv1.NewSchedulePreviewServiceClient, schedulingv1.RegisterSchedulePreviewServiceHandlerClient),
 			newService(&schedulingv1.ShiftService_ServiceDesc, schedulingv1.NewShiftServiceClient, schedulingv1.RegisterShiftServiceHandlerClient),
 			newService(&schedulingv1.ShiftTemplateService_ServiceDesc, schedulingv1.NewShiftTemplateServiceClient, schedulingv1.RegisterShiftTemplateServiceHandlerClient),
 			newService(&schedulingv1.TagDefinitionService_ServiceDesc, schedulingv1.NewTagDefinitionServiceClient, schedulingv1.RegisterTagDefinitionServiceHandlerClient),

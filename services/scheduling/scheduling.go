@@ -40,6 +40,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulegroup"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepreview"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulerule"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleruleset"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
@@ -121,6 +122,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	employmentTerms := employmentterm.New(deps.Pool)
 	termPatterns := employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
 		Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Terms: terms, Instants: instants, Propagations: propagations,
+		Previews: schedulepreview.NewPreviews(deps.Clock),
 	})
 	employeePatterns := employeeschedulepattern.New(employeeschedulepattern.Deps{
 		Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
@@ -139,6 +141,9 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterSchedulePatternTemplateServiceServer)(schedulepatterntemplate.New(deps.Pool, definitions, jobs)),
 			serve.Handle(schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer)(termPatterns),
 			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeePatterns),
+			serve.Handle(schedulingv1.RegisterSchedulePreviewServiceServer)(schedulepreview.New(schedulepreview.Deps{
+				Pool: deps.Pool, Clock: deps.Clock, Terms: termPatterns.Assignments(), Reader: reader, Visible: resolver.Visible,
+			})),
 			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
 			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons, instants)),
 			serve.Handle(schedulingv1.RegisterScheduleChangeServiceServer)(schedulechange.New(schedulechange.Deps{Reader: reader, Directory: resolver, KeepHistory: keepHistory})),

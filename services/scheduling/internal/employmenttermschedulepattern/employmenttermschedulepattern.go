@@ -58,6 +58,13 @@ type Deps struct {
 	Propagations patternassignment.Propagations
 	// JobPaths warns of jobs of patterns that no location has. It may be nil.
 	JobPaths *jobpath.Checker
+	Previews Previews
+}
+
+// Previews finds the previews that requests apply.
+type Previews interface {
+	// Find returns the preview with an id for a request with a body, or nil without an id.
+	Find(id *int64, body proto.Message) (patternassignment.Preview, error)
 }
 
 // Handler serves EmploymentTermSchedulePatternService.
@@ -65,6 +72,7 @@ type Handler struct {
 	schedulingv1.UnsafeEmploymentTermSchedulePatternServiceServer
 
 	assignments *patternassignment.Assignments
+	previews    Previews
 	settings    Settings
 }
 
@@ -72,7 +80,7 @@ var _ schedulingv1.EmploymentTermSchedulePatternServiceServer = (*Handler)(nil)
 
 // New returns a Handler.
 func New(settings Settings, deps Deps) *Handler {
-	return &Handler{settings: settings, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
+	return &Handler{settings: settings, previews: deps.Previews, assignments: patternassignment.New(patternassignment.Terms(), patternassignment.Deps{
 		Pool: deps.Pool, Definitions: deps.Definitions, JobPaths: deps.JobPaths, Instants: deps.Instants, Propagations: deps.Propagations,
 		Owners: func(ctx context.Context, refs []*commonv1.Ref) ([]patternassignment.Owner, error) {
 			terms, err := deps.Terms.Terms(ctx, refs)
@@ -92,6 +100,9 @@ func (h *Handler) Undo(ctx context.Context, target *propagation.Undoable, remain
 	return h.assignments.Undo(ctx, target, remaining, reason)
 }
 
+// Assignments returns the assignments of employment terms.
+func (h *Handler) Assignments() *patternassignment.Assignments { return h.assignments }
+
 // GetEmploymentTermSchedulePattern returns one assignment, or the error 404.
 func (h *Handler) GetEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.GetEmploymentTermSchedulePatternRequest) (*schedulingv1.GroupSchedulePattern, error) {
 	return h.assignments.Get(ctx, req.GetId())
@@ -110,7 +121,11 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 	if len(inputs) == 0 {
 		return nil, fault.Invalid(patterndefinition.CodeNothing, "groupSchedulePatterns.do.groupSchedulePatternCreates needs at least one element.")
 	}
-	outcome, err := h.assignments.Create(ctx, inputs, patternassignment.Options{Partial: req.GetPartialSuccess()})
+	preview, err := h.previews.Find(req.PreviewId, body)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := h.assignments.Create(ctx, inputs, patternassignment.Options{Partial: req.GetPartialSuccess(), Preview: preview})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +138,11 @@ func (h *Handler) ApplyCreateEmploymentTermSchedulePatterns(ctx context.Context,
 // partial success, the valid ones. It starts one propagation.
 func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context, req *schedulingv1.ApplyUpdateGroupSchedulePatternsRequest) (*schedulingv1.GroupSchedulePatternResults, error) {
 	body := req.GetBody()
-	outcome, err := h.assignments.Update(ctx, body, patternassignment.Options{Partial: req.GetPartialSuccess()})
+	preview, err := h.previews.Find(req.PreviewId, body)
+	if err != nil {
+		return nil, err
+	}
+	outcome, err := h.assignments.Update(ctx, body, patternassignment.Options{Partial: req.GetPartialSuccess(), Preview: preview})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +162,11 @@ func (h *Handler) ApplyUpdateEmploymentTermSchedulePatterns(ctx context.Context,
 
 // DeleteEmploymentTermSchedulePattern removes an assignment, or returns the error 404.
 func (h *Handler) DeleteEmploymentTermSchedulePattern(ctx context.Context, req *schedulingv1.DeleteEmploymentTermSchedulePatternRequest) (*emptypb.Empty, error) {
-	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId(), patternassignment.Options{})
+	preview, err := h.previews.Find(req.PreviewId, &schedulingv1.DeleteGroupSchedulePatterns{Ids: []int64{req.GetId()}})
+	if err != nil {
+		return nil, err
+	}
+	return &emptypb.Empty{}, h.assignments.Delete(ctx, req.GetId(), patternassignment.Options{Preview: preview})
 }
 
 // MultiReadEmploymentTermSchedulePatterns returns the assignments of terms, their history, or both.

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/outbox"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
@@ -22,6 +23,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedtest"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepreview"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
@@ -49,6 +51,7 @@ func newFixture(t *testing.T) *fixture {
 		Pool:        w.Pool,
 		Definitions: patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind()),
 		Terms:       employmentterm.NewLookup(w.Pool),
+		Previews:    schedulepreview.NewPreviews(clock.System{}),
 	})
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(w.Local, handler)
 	w.client = schedulingv1.NewEmploymentTermSchedulePatternServiceClient(w.Conn())

@@ -30,6 +30,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepreview"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 )
 
@@ -69,7 +70,7 @@ func newFixture(t *testing.T) *fixture {
 	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
-		Pool: env.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(env.Pool),
+		Pool: env.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(env.Pool), Previews: schedulepreview.NewPreviews(clock.System{}),
 	}))
 	deps := scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader}
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(deps))

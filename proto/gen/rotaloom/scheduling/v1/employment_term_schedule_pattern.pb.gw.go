@@ -74,6 +74,8 @@ func local_request_EmploymentTermSchedulePatternService_GetEmploymentTermSchedul
 	return msg, metadata, err
 }
 
+var filter_EmploymentTermSchedulePatternService_DeleteEmploymentTermSchedulePattern_0 = &utilities.DoubleArray{Encoding: map[string]int{"id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
 func request_EmploymentTermSchedulePatternService_DeleteEmploymentTermSchedulePattern_0(ctx context.Context, marshaler runtime.Marshaler, client EmploymentTermSchedulePatternServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq DeleteEmploymentTermSchedulePatternRequest
@@ -87,6 +89,12 @@ func request_EmploymentTermSchedulePatternService_DeleteEmploymentTermSchedulePa
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmploymentTermSchedulePatternService_DeleteEmploymentTermSchedulePattern_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	if req.Body != nil {
 		_, _ = io.Copy(io.Discard, req.Body)
@@ -108,6 +116,12 @@ func local_request_EmploymentTermSchedulePatternService_DeleteEmploymentTermSche
 	protoReq.Id, err = runtime.Int64(val)
 	if err != nil {
 		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_EmploymentTermSchedulePatternService_DeleteEmploymentTermSchedulePattern_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
 	}
 	msg, err := server.DeleteEmploymentTermSchedulePattern(ctx, &protoReq)
 	return msg, metadata, err

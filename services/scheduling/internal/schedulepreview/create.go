@@ -1,0 +1,127 @@
+package schedulepreview
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+)
+
+// The states of a preview.
+const (
+	stateReady   = "READY"
+	stateStale   = "STALE"
+	stateApplied = "APPLIED"
+	stateExpired = "EXPIRED"
+)
+
+// CreateSchedulePreview computes the effect of a change, and stores a summary of it.
+func (h *Handler) CreateSchedulePreview(ctx context.Context, req *schedulingv1.CreateSchedulePreviewRequest) (*schedulingv1.SchedulePreview, error) {
+	window, err := readWindow(req.GetWindow())
+	if err != nil {
+		return nil, err
+	}
+	now := h.deps.Clock.Now()
+	if err := refuseTooMany(ctx, h.deps.Pool, now); err != nil {
+		return nil, err
+	}
+	decide, digest, err := h.propose(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	visible, err := h.deps.Visible(rowvisibility.OnAnyDay(ctx))
+	if err != nil {
+		return nil, err
+	}
+	r := &row{createdBy: caller(ctx), digest: digest, expiresAt: now.Add(keep)}
+	if r.request, err = (proto.MarshalOptions{Deterministic: true}).Marshal(req); err != nil {
+		return nil, fmt.Errorf("schedulepreview: encode request: %w", err)
+	}
+	if err := r.basis.settle(ctx, h.deps.Reader); err != nil {
+		return nil, err
+	}
+	var proposal *patternassignment.Proposal
+	var sums totals
+	err = pg.InSnapshot(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
+		sums = totals{}
+		if proposal, err = decide(ctx, tx); err != nil {
+			return err
+		}
+		if r.basis.days = window; window.Empty() {
+			r.basis.days = defaultWindow(proposal.Days, civil.FromTime(now))
+		}
+		r.basis.termIDs = proposal.OwnerIDs
+		if err := r.basis.readInheriting(ctx, tx); err != nil {
+			return err
+		}
+		c, err := newComputation(tx, h.deps.Reader, r.basis.days, proposal)
+		if err != nil {
+			return err
+		}
+		employees, err := visibleEmployees(ctx, tx, proposal.OwnerIDs, visible, r.basis.days)
+		if err != nil {
+			return err
+		}
+		return c.computeEach(ctx, employees, sums.add)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.store(ctx, r, proposal, &sums)
+}
+
+// store stores a preview, and returns it with the results of the change.
+func (h *Handler) store(ctx context.Context, r *row, proposal *patternassignment.Proposal, sums *totals) (*schedulingv1.SchedulePreview, error) {
+	effect := &schedulingv1.SchedulePreview{
+		Basis:   &schedulingv1.PreviewBasis{DateTime: formatTime(r.basis.settledAt), GroupRefs: changedGroups(proposal)},
+		Summary: sums.summary(), Skipped: sums.skipped(), Warnings: sums.warnings(),
+	}
+	var err error
+	if r.effect, err = (proto.MarshalOptions{Deterministic: true}).Marshal(effect); err != nil {
+		return nil, fmt.Errorf("schedulepreview: encode: %w", err)
+	}
+	if err := r.insert(ctx, h.deps.Pool, h.deps.Clock.Now()); err != nil {
+		return nil, err
+	}
+	m, err := r.message()
+	if err != nil {
+		return nil, err
+	}
+	m.State, m.Results = stateReady, proposal.Results
+	return m, rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/previews/%d", r.id))
+}
+
+// visibleEmployees returns the affected employees whom the caller sees on all days of the window, in
+// ascending order.
+func visibleEmployees(ctx context.Context, db pg.Querier, termIDs []int64, visible rowvisibility.Set, days civil.Range) ([]int64, error) {
+	employees, err := propagation.Affected(ctx, db, termIDs, nil)
+	if err != nil || visible.All() {
+		return employees, err
+	}
+	return slices.DeleteFunc(employees, func(id int64) bool { return !visible.HasOn(id, days) }), nil
+}
+
+// changedGroups returns the employment terms whose patterns change, by id.
+func changedGroups(p *patternassignment.Proposal) []*commonv1.Ref {
+	refs := make([]*commonv1.Ref, 0, len(p.OwnerIDs))
+	for _, id := range p.OwnerIDs {
+		at := slices.IndexFunc(p.Results, func(r *schedulingv1.GroupSchedulePatternResult) bool {
+			return r.GetGroupSchedulePattern().GetGroupRef().GetId() == id
+		})
+		if at >= 0 {
+			refs = append(refs, p.Results[at].GetGroupSchedulePattern().GetGroupRef())
+		}
+	}
+	return refs
+}
