@@ -80,6 +80,11 @@ func (w *fixture) must(method, path string, body, response any) {
 	w.t.Helper()
 	header, err := w.call(method, path, body, response)
 	require.NoError(w.t, err)
+	w.follow(header)
+}
+
+// follow remembers the propagation that a response names.
+func (w *fixture) follow(header http.Header) {
 	if location := header.Get("Content-Location"); strings.Contains(location, "/propagations/") {
 		w.open = append(w.open, location)
 	}
@@ -150,7 +155,7 @@ func (w *fixture) assign(a *assignment) {
 		given["endDate"] = (a.to - 1).date()
 	}
 	var response patternResponse
-	w.must(http.MethodPost, a.words().path+"/apply_create", scenario.Object{a.words().patterns: scenario.Object{"do": scenario.Object{
+	w.changePatterns(a, "/apply_create", "applyCreate", scenario.Object{a.words().patterns: scenario.Object{"do": scenario.Object{
 		a.words().pattern + "Creates": []scenario.Object{{"override": a.override, "allowDuplicate": true, a.words().pattern: given}},
 	}}}, &response)
 	a.id = response.id()
@@ -161,7 +166,7 @@ func (w *fixture) assign(a *assignment) {
 func (w *fixture) change(a *assignment, block string, do scenario.Object) int64 {
 	w.t.Helper()
 	var response patternResponse
-	w.must(http.MethodPost, a.words().path+"/apply_update", scenario.Object{block: scenario.Object{
+	w.changePatterns(a, "/apply_update", "applyUpdate", scenario.Object{block: scenario.Object{
 		"where": scenario.Object{a.words().pattern + "Ids": []int64{a.id}}, "do": do,
 	}}, &response)
 	return response.id()

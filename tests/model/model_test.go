@@ -50,6 +50,9 @@ type fixture struct {
 	last      []shown   // the entries that the last comparison read
 	locks     []dayLock // the locks that the last comparison read
 	past      []remembered
+	// previewed are the shifts of employees that the preview of the last change showed; nil without one.
+	previewed map[int64][]string
+	moved     bool // something else has changed since the last comparison
 	labels    int
 	ids       map[int64]shown // the entry that each id of a generated entry has named
 	counts    map[string]int
@@ -178,6 +181,9 @@ func (w *fixture) round() {
 }
 
 func (w *fixture) did(kind, what string) {
+	if kind != "changes" && kind != "kills" {
+		w.previewed, w.moved = nil, true
+	}
 	if what != "" {
 		w.counts[kind]++
 		w.log = append(w.log, what)
@@ -242,6 +248,7 @@ func (w *fixture) compare() {
 		w.fail(difference)
 	}
 	w.last, w.locks = got.entries, got.locks
+	w.checkPreview(got.entries)
 	w.checkIDs(got.entries)
 	w.checkHyperfind()
 	w.checkExplanations(got.entries)

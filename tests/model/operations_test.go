@@ -74,6 +74,7 @@ type undoable struct {
 
 // planner performs one change of the assignments, and returns its description.
 func (w *fixture) planner() string {
+	w.previewed = nil
 	before, open := w.copyAssignments(), len(w.open)
 	done := w.plan()
 	if len(w.open) > open {
