@@ -26,7 +26,7 @@ import (
 // groups are the groups in the order of the table.
 var groups = slices.Concat(
 	[]harness.Group{
-		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Window}, Run: standalone},
+		{Names: []string{changes.ApplyLarge, changes.MembershipLarge, changes.ApplySmall, changes.Preview, changes.Window}, Run: standalone},
 		{Names: []string{reads.ReadStandalone, reads.ReadProcessor, reads.ReadProcessorCompressed, reads.ReadTransport}, Run: standaloneReads},
 		{Names: []string{reads.ReadNetwork, reads.ReadNetworkCompressed}, Run: networkReads},
 		{Names: []string{reads.ReadDeployed, reads.GetDeployed}, Run: measureDeployed},
@@ -90,6 +90,7 @@ func standalone(h *harness.Host, o harness.Options) ([]harness.Figure, error) {
 	measure(changes.ApplyLarge, apply(changes.ApplyLarge, o.CrewSize()))
 	measure(changes.MembershipLarge, func() (harness.Figure, error) { return changes.MembershipFigure(h, o, api) })
 	measure(changes.ApplySmall, apply(changes.ApplySmall, 1_000))
+	measure(changes.Preview, func() (harness.Figure, error) { return changes.PreviewFigure(h, o, api) })
 	measure(changes.Window, func() (harness.Figure, error) { return changes.WindowFigure(h, o, api) })
 	return figures, errors.Join(failures...)
 }

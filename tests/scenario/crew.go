@@ -125,24 +125,36 @@ type Assignment struct {
 // Assign assigns a pattern to the crew's term from a day on, and replaces the earlier one. An empty
 // to means without end.
 func (c *Crew) Assign(ctx context.Context, api API, pattern Object, from, to string, offset int) (Assignment, error) {
+	var results []struct {
+		GroupSchedulePattern struct{ ID int64 }
+	}
+	header, err := api.Call(ctx, http.MethodPost, patterns+"/apply_create", c.assignment(pattern, from, to, offset), &results)
+	if err != nil {
+		return Assignment{}, err
+	}
+	return Assignment{ID: results[0].GroupSchedulePattern.ID, Propagation: header.Get("Content-Location")}, nil
+}
+
+// assignment returns the body of a request that assigns a pattern.
+func (c *Crew) assignment(pattern Object, from, to string, offset int) Object {
 	gsp := Object{
 		"groupRef": Object{"id": c.TermID}, "startDate": from, "startDateOffset": offset, "schedulePattern": pattern,
 	}
 	if to != "" {
 		gsp["endDate"] = to
 	}
-	var results []struct {
-		GroupSchedulePattern struct{ ID int64 }
+	return Object{"groupSchedulePatterns": Object{"do": Object{"groupSchedulePatternCreates": []Object{
+		{"override": true, "groupSchedulePattern": gsp},
+	}}}}
+}
+
+// Preview previews Assign without an end, and returns the number of employees who change.
+func (c *Crew) Preview(ctx context.Context, api API, pattern Object, from string) (int, error) {
+	var preview struct {
+		Summary struct{ EmployeesChanged int }
 	}
-	header, err := api.Call(ctx, http.MethodPost, patterns+"/apply_create", Object{
-		"groupSchedulePatterns": Object{"do": Object{"groupSchedulePatternCreates": []Object{
-			{"override": true, "groupSchedulePattern": gsp},
-		}}},
-	}, &results)
-	if err != nil {
-		return Assignment{}, err
-	}
-	return Assignment{ID: results[0].GroupSchedulePattern.ID, Propagation: header.Get("Content-Location")}, nil
+	_, err := api.Call(ctx, http.MethodPost, patterns+"/preview", Object{"applyCreate": c.assignment(pattern, from, "", 0)}, &preview)
+	return preview.Summary.EmployeesChanged, err
 }
 
 // Recreate replaces an assignment's pattern over its whole range.
