@@ -599,8 +599,13 @@ type GroupSchedulePatternCreate struct {
 	Override *bool `protobuf:"varint,1,opt,name=override,proto3,oneof" json:"override,omitempty"`
 	// The assignment to create.
 	GroupSchedulePattern *GroupSchedulePattern `protobuf:"bytes,2,opt,name=group_schedule_pattern,json=groupSchedulePattern,proto3" json:"group_schedule_pattern,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// Specific to this product: whether the assignment may generate the same shifts as
+	// another assignment of the employment term, so that each employee gets each shift
+	// twice. The default is false: an assignment with the same pattern in the same position
+	// of its cycle, and without override, is then refused with 409 WRL-30601.
+	AllowDuplicate *bool `protobuf:"varint,3,opt,name=allow_duplicate,json=allowDuplicate,proto3,oneof" json:"allow_duplicate,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *GroupSchedulePatternCreate) Reset() {
@@ -645,6 +650,13 @@ func (x *GroupSchedulePatternCreate) GetGroupSchedulePattern() *GroupSchedulePat
 		return x.GroupSchedulePattern
 	}
 	return nil
+}
+
+func (x *GroupSchedulePatternCreate) GetAllowDuplicate() bool {
+	if x != nil && x.AllowDuplicate != nil {
+		return *x.AllowDuplicate
+	}
+	return false
 }
 
 type ApplyUpdateGroupSchedulePatternsRequest struct {
@@ -1452,9 +1464,14 @@ type GroupSchedulePatternResult struct {
 	Exceptions []string `protobuf:"bytes,4,rep,name=exceptions,proto3" json:"exceptions,omitempty"`
 	// The days of this assignment, or of other assignments of the term, that are hidden by
 	// an overriding assignment with precedence. At most 100 entries.
-	HiddenDays    []*HiddenPatternDays `protobuf:"bytes,5,rep,name=hidden_days,json=hiddenDays,proto3" json:"hidden_days,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HiddenDays []*HiddenPatternDays `protobuf:"bytes,5,rep,name=hidden_days,json=hiddenDays,proto3" json:"hidden_days,omitempty"`
+	// Reasons to look at the schedules, specific to this product. Without Prefer: wait=N, or
+	// if the propagation does not finish in time, only the shifts of the employment term's
+	// own patterns are
+	// compared with each other, and no persons are named. The propagation has all warnings.
+	ScheduleWarnings []*ScheduleWarning `protobuf:"bytes,6,rep,name=schedule_warnings,json=scheduleWarnings,proto3" json:"schedule_warnings,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *GroupSchedulePatternResult) Reset() {
@@ -1518,6 +1535,13 @@ func (x *GroupSchedulePatternResult) GetExceptions() []string {
 func (x *GroupSchedulePatternResult) GetHiddenDays() []*HiddenPatternDays {
 	if x != nil {
 		return x.HiddenDays
+	}
+	return nil
+}
+
+func (x *GroupSchedulePatternResult) GetScheduleWarnings() []*ScheduleWarning {
+	if x != nil {
+		return x.ScheduleWarnings
 	}
 	return nil
 }
@@ -2135,7 +2159,7 @@ var File_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto protorefl
 
 const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc = "" +
 	"\n" +
-	"=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_pattern.proto\"9\n" +
+	"=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1erotaloom/common/v1/fault.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_pattern.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"9\n" +
 	"'GetEmploymentTermSchedulePatternRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\"o\n" +
 	"*DeleteEmploymentTermSchedulePatternRequest\x12\x0e\n" +
@@ -2178,11 +2202,13 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"\x02do\x18\x01 \x01(\v23.rotaloom.scheduling.v1.GroupSchedulePatternCreatesB\x06\xa2\xbb\x18\x02h\x01R\x02do\"\xc7\x01\n" +
 	"\x1bGroupSchedulePatternCreates\x12\xa7\x01\n" +
 	"\x1egroup_schedule_pattern_creates\x18\x01 \x03(\v22.rotaloom.scheduling.v1.GroupSchedulePatternCreateB.\xa2\xbb\x18*\n" +
-	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x1bgroupSchedulePatternCreates\"\xb6\x01\n" +
+	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x1bgroupSchedulePatternCreates\"\xf8\x01\n" +
 	"\x1aGroupSchedulePatternCreate\x12\x1f\n" +
 	"\boverride\x18\x01 \x01(\bH\x00R\boverride\x88\x01\x01\x12j\n" +
-	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x14groupSchedulePatternB\v\n" +
-	"\t_override\"\xec\x01\n" +
+	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternB\x06\xa2\xbb\x18\x02h\x01R\x14groupSchedulePattern\x12,\n" +
+	"\x0fallow_duplicate\x18\x03 \x01(\bH\x01R\x0eallowDuplicate\x88\x01\x01B\v\n" +
+	"\t_overrideB\x12\n" +
+	"\x10_allow_duplicate\"\xec\x01\n" +
 	"'ApplyUpdateGroupSchedulePatternsRequest\x12L\n" +
 	"\x04body\x18\x01 \x01(\v28.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsR\x04body\x12,\n" +
 	"\x0fpartial_success\x18\x02 \x01(\bH\x00R\x0epartialSuccess\x88\x01\x01\x12\"\n" +
@@ -2235,7 +2261,7 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"\x1bGroupSchedulePatternResults\x12L\n" +
 	"\aresults\x18\x01 \x03(\v22.rotaloom.scheduling.v1.GroupSchedulePatternResultR\aresults\x127\n" +
 	"\afailure\x18\x02 \x01(\v2\x1d.rotaloom.common.v1.ErrorBodyR\afailure:\x16\xa2\xbb\x18\x12\n" +
-	"\aresults\x12\afailure\"\x92\x03\n" +
+	"\aresults\x12\afailure\"\xe8\x03\n" +
 	"\x1aGroupSchedulePatternResult\x12\x1b\n" +
 	"\x06status\x18\x01 \x01(\bH\x00R\x06status\x88\x01\x01\x12b\n" +
 	"\x16group_schedule_pattern\x18\x02 \x01(\v2,.rotaloom.scheduling.v1.GroupSchedulePatternR\x14groupSchedulePattern\x12|\n" +
@@ -2244,7 +2270,8 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"exceptions\x18\x04 \x03(\tR\n" +
 	"exceptions\x12J\n" +
 	"\vhidden_days\x18\x05 \x03(\v2).rotaloom.scheduling.v1.HiddenPatternDaysR\n" +
-	"hiddenDaysB\t\n" +
+	"hiddenDays\x12T\n" +
+	"\x11schedule_warnings\x18\x06 \x03(\v2'.rotaloom.scheduling.v1.ScheduleWarningR\x10scheduleWarningsB\t\n" +
 	"\a_status\"\xe3\x01\n" +
 	"\x11HiddenPatternDays\x12>\n" +
 	"\x19group_schedule_pattern_id\x18\x01 \x01(\x03H\x00R\x16groupSchedulePatternId\x88\x01\x01\x12%\n" +
@@ -2297,18 +2324,18 @@ const file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_rawDesc
 	"\x17group_schedule_patterns\"\x85\x01\n" +
 	"\x1fGroupSchedulePatternHistoryList\x12Q\n" +
 	"\thistories\x18\x01 \x03(\v23.rotaloom.scheduling.v1.GroupSchedulePatternHistoryR\thistories:\x0f\xa2\xbb\x18\v\n" +
-	"\thistories2\xe1\x0e\n" +
+	"\thistories2\xe7\x0e\n" +
 	"$EmploymentTermSchedulePatternService\x12\x8a\x02\n" +
 	" GetEmploymentTermSchedulePattern\x12?.rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest\x1a,.rotaloom.scheduling.v1.GroupSchedulePattern\"w\xa2\xbb\x186\n" +
 	"0scheduling.employment_term_schedule_pattern.read\x18\x01h\x01\x82\xd3\xe4\x93\x027\x125/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xbe\x02\n" +
 	"#DeleteEmploymentTermSchedulePattern\x12B.rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest\x1a\x16.google.protobuf.Empty\"\xba\x01\xa2\xbb\x18y\n" +
 	"1scheduling.employment_term_schedule_pattern.write\x18\x04 \xcc\x01h\x01\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x027*5/v1/scheduling/employment_term_schedule_patterns/{id}\x12\xe7\x01\n" +
 	"\x11GetPatternBuilder\x120.rotaloom.scheduling.v1.GetPatternBuilderRequest\x1a&.rotaloom.scheduling.v1.PatternBuilder\"x\xa2\xbb\x184\n" +
-	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x02:\x128/v1/scheduling/employment_term_schedule_patterns/builder\x12\xe7\x02\n" +
-	")ApplyCreateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\xc3\x01\xa2\xbb\x18t\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_create\x12\xe7\x02\n" +
-	")ApplyUpdateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\xc3\x01\xa2\xbb\x18t\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x92\x01<\x12:It changes an employment term, for everybody who is on it.\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_update\x12\xac\x02\n" +
+	"0scheduling.employment_term_schedule_pattern.read\x18\x01\x82\xd3\xe4\x93\x02:\x128/v1/scheduling/employment_term_schedule_patterns/builder\x12\xea\x02\n" +
+	")ApplyCreateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\xc6\x01\xa2\xbb\x18w\n" +
+	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x92\x01<\x12:It changes an employment term, for everybody who is on it.\xb8\x01\x01\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_create\x12\xea\x02\n" +
+	")ApplyUpdateEmploymentTermSchedulePatterns\x12?.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest\x1a3.rotaloom.scheduling.v1.GroupSchedulePatternResults\"\xc6\x01\xa2\xbb\x18w\n" +
+	"1scheduling.employment_term_schedule_pattern.write\x18\x04\x92\x01<\x12:It changes an employment term, for everybody who is on it.\xb8\x01\x01\x82\xd3\xe4\x93\x02E:\x04body\"=/v1/scheduling/employment_term_schedule_patterns/apply_update\x12\xac\x02\n" +
 	"'MultiReadEmploymentTermSchedulePatterns\x12=.rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest\x1a>.rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse\"\x81\x01\xa2\xbb\x184\n" +
 	"0scheduling.employment_term_schedule_pattern.read\x18\x02\x82\xd3\xe4\x93\x02C:\x04body\";/v1/scheduling/employment_term_schedule_patterns/multi_readB\x86\x02\n" +
 	"\x1acom.rotaloom.scheduling.v1B\"EmploymentTermSchedulePatternProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
@@ -2366,7 +2393,8 @@ var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_goTypes =
 	(*v1.Ref)(nil),                                     // 36: rotaloom.common.v1.Ref
 	(*SchedulePattern)(nil),                            // 37: rotaloom.scheduling.v1.SchedulePattern
 	(*v1.ErrorBody)(nil),                               // 38: rotaloom.common.v1.ErrorBody
-	(*emptypb.Empty)(nil),                              // 39: google.protobuf.Empty
+	(*ScheduleWarning)(nil),                            // 39: rotaloom.scheduling.v1.ScheduleWarning
+	(*emptypb.Empty)(nil),                              // 40: google.protobuf.Empty
 }
 var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_depIdxs = []int32{
 	36, // 0: rotaloom.scheduling.v1.GroupSchedulePattern.group_ref:type_name -> rotaloom.common.v1.Ref
@@ -2402,32 +2430,33 @@ var file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_depIdxs =
 	4,  // 30: rotaloom.scheduling.v1.GroupSchedulePatternResult.group_schedule_pattern:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
 	27, // 31: rotaloom.scheduling.v1.GroupSchedulePatternResult.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
 	26, // 32: rotaloom.scheduling.v1.GroupSchedulePatternResult.hidden_days:type_name -> rotaloom.scheduling.v1.HiddenPatternDays
-	29, // 33: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
-	31, // 34: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternWhere
-	30, // 35: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.multi_read_options:type_name -> rotaloom.scheduling.v1.SchedulePatternReadOptions
-	32, // 36: rotaloom.scheduling.v1.GroupSchedulePatternWhere.groups:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternGroups
-	36, // 37: rotaloom.scheduling.v1.GroupSchedulePatternGroups.group_refs:type_name -> rotaloom.common.v1.Ref
-	34, // 38: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternList
-	35, // 39: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
-	4,  // 40: rotaloom.scheduling.v1.GroupSchedulePatternList.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
-	27, // 41: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
-	0,  // 42: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
-	1,  // 43: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
-	2,  // 44: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
-	5,  // 45: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest
-	11, // 46: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest
-	28, // 47: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
-	4,  // 48: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:output_type -> rotaloom.scheduling.v1.GroupSchedulePattern
-	39, // 49: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:output_type -> google.protobuf.Empty
-	3,  // 50: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
-	24, // 51: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
-	24, // 52: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
-	33, // 53: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
-	48, // [48:54] is the sub-list for method output_type
-	42, // [42:48] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	39, // 33: rotaloom.scheduling.v1.GroupSchedulePatternResult.schedule_warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
+	29, // 34: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest.body:type_name -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns
+	31, // 35: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.where:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternWhere
+	30, // 36: rotaloom.scheduling.v1.MultiReadGroupSchedulePatterns.multi_read_options:type_name -> rotaloom.scheduling.v1.SchedulePatternReadOptions
+	32, // 37: rotaloom.scheduling.v1.GroupSchedulePatternWhere.groups:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternGroups
+	36, // 38: rotaloom.scheduling.v1.GroupSchedulePatternGroups.group_refs:type_name -> rotaloom.common.v1.Ref
+	34, // 39: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternList
+	35, // 40: rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse.group_schedule_pattern_histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistoryList
+	4,  // 41: rotaloom.scheduling.v1.GroupSchedulePatternList.group_schedule_patterns:type_name -> rotaloom.scheduling.v1.GroupSchedulePattern
+	27, // 42: rotaloom.scheduling.v1.GroupSchedulePatternHistoryList.histories:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternHistory
+	0,  // 43: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.GetEmploymentTermSchedulePatternRequest
+	1,  // 44: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:input_type -> rotaloom.scheduling.v1.DeleteEmploymentTermSchedulePatternRequest
+	2,  // 45: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:input_type -> rotaloom.scheduling.v1.GetPatternBuilderRequest
+	5,  // 46: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsRequest
+	11, // 47: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsRequest
+	28, // 48: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:input_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsRequest
+	4,  // 49: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetEmploymentTermSchedulePattern:output_type -> rotaloom.scheduling.v1.GroupSchedulePattern
+	40, // 50: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.DeleteEmploymentTermSchedulePattern:output_type -> google.protobuf.Empty
+	3,  // 51: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.GetPatternBuilder:output_type -> rotaloom.scheduling.v1.PatternBuilder
+	24, // 52: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyCreateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
+	24, // 53: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.ApplyUpdateEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.GroupSchedulePatternResults
+	33, // 54: rotaloom.scheduling.v1.EmploymentTermSchedulePatternService.MultiReadEmploymentTermSchedulePatterns:output_type -> rotaloom.scheduling.v1.MultiReadGroupSchedulePatternsResponse
+	49, // [49:55] is the sub-list for method output_type
+	43, // [43:49] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init() }
@@ -2436,6 +2465,7 @@ func file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_schedule_pattern_proto_init()
+	file_rotaloom_scheduling_v1_schedule_warning_proto_init()
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[3].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_msgTypes[4].OneofWrappers = []any{}

@@ -82,7 +82,7 @@ func (f *Forecaster) Forecast(ctx context.Context, db pg.Querier, employeeIDs []
 		if len(hidden) > 0 {
 			for _, o := range []*Outcome{&out[i].Without, &out[i].With} {
 				o.Hides = slices.Clone(hidden)
-				edited = append(edited, editedEmployee{o.Spans, o.Hides, in.Memberships, in.Locks})
+				edited = append(edited, editedEmployee{employee: employee, spans: o.Spans, hides: o.Hides, memberships: in.Memberships, locks: in.Locks})
 			}
 		}
 	}
