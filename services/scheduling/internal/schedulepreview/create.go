@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/backoff"
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
@@ -48,21 +50,61 @@ func (h *Handler) CreateSchedulePreview(ctx context.Context, req *schedulingv1.C
 	if r.request, err = (proto.MarshalOptions{Deterministic: true}).Marshal(req); err != nil {
 		return nil, fmt.Errorf("schedulepreview: encode request: %w", err)
 	}
+	effect, err := h.computeSettled(ctx, r, decide, window, visible)
+	if err != nil {
+		return nil, err
+	}
+	return h.store(ctx, r, effect)
+}
+
+// effect is what a change does to the schedules.
+type effect struct {
+	proposal *patternassignment.Proposal
+	sums     totals
+}
+
+// settleTimeout bounds the time in which a change that the state includes must get a settled instant.
+const settleTimeout = 2 * time.Second
+
+// computeSettled computes the effect of a change on a state that includes no change after the settled
+// instant of its basis. Another open transaction can hold that instant back for a moment.
+func (h *Handler) computeSettled(ctx context.Context, r *row, decide patternassignment.Decide, window civil.Range, visible rowvisibility.Set) (*effect, error) {
+	wait := backoff.Backoff{First: 5 * time.Millisecond, Max: 200 * time.Millisecond}
+	for end := time.Now().Add(settleTimeout); ; {
+		e, err := h.compute(ctx, r, decide, window, visible)
+		if e != nil || err != nil {
+			return e, err
+		}
+		if time.Now().After(end) {
+			return nil, unsettledFault()
+		}
+		if err := wait.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// compute computes the effect of a change on the present state. It returns nil if the state includes a
+// change that has no settled instant yet: the preview would be stale at once.
+func (h *Handler) compute(ctx context.Context, r *row, decide patternassignment.Decide, window civil.Range, visible rowvisibility.Set) (*effect, error) {
 	if err := r.basis.settle(ctx, h.deps.Reader); err != nil {
 		return nil, err
 	}
-	var proposal *patternassignment.Proposal
-	var sums totals
-	err = pg.InSnapshot(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) (err error) {
-		sums = totals{}
-		if proposal, err = decide(ctx, tx); err != nil {
+	var e *effect
+	err := pg.InSnapshot(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
+		e = nil
+		proposal, err := decide(ctx, tx)
+		if err != nil {
 			return err
 		}
 		if r.basis.days = window; window.Empty() {
-			r.basis.days = defaultWindow(proposal.Days, civil.FromTime(now))
+			r.basis.days = defaultWindow(proposal.Days, civil.FromTime(h.deps.Clock.Now()))
 		}
 		r.basis.termIDs = proposal.OwnerIDs
 		if err := r.basis.readInheriting(ctx, tx); err != nil {
+			return err
+		}
+		if later, err := r.basis.findLaterChange(ctx, tx); later != nil || err != nil {
 			return err
 		}
 		c, err := newComputation(tx, h.deps.Reader, r.basis.days, proposal)
@@ -73,22 +115,20 @@ func (h *Handler) CreateSchedulePreview(ctx context.Context, req *schedulingv1.C
 		if err != nil {
 			return err
 		}
-		return c.computeEach(ctx, employees, sums.add)
+		e = &effect{proposal: proposal}
+		return c.computeEach(ctx, employees, e.sums.add)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return h.store(ctx, r, proposal, &sums)
+	return e, err
 }
 
 // store stores a preview, and returns it with the results of the change.
-func (h *Handler) store(ctx context.Context, r *row, proposal *patternassignment.Proposal, sums *totals) (*schedulingv1.SchedulePreview, error) {
-	effect := &schedulingv1.SchedulePreview{
-		Basis:   &schedulingv1.PreviewBasis{DateTime: formatTime(r.basis.settledAt), GroupRefs: changedGroups(proposal)},
-		Summary: sums.summary(), Skipped: sums.skipped(), Warnings: sums.warnings(),
+func (h *Handler) store(ctx context.Context, r *row, e *effect) (*schedulingv1.SchedulePreview, error) {
+	shown := &schedulingv1.SchedulePreview{
+		Basis:   &schedulingv1.PreviewBasis{DateTime: formatTime(r.basis.settledAt), GroupRefs: changedGroups(e.proposal)},
+		Summary: e.sums.summary(), Skipped: e.sums.skipped(), Warnings: e.sums.warnings(),
 	}
 	var err error
-	if r.effect, err = (proto.MarshalOptions{Deterministic: true}).Marshal(effect); err != nil {
+	if r.effect, err = (proto.MarshalOptions{Deterministic: true}).Marshal(shown); err != nil {
 		return nil, fmt.Errorf("schedulepreview: encode: %w", err)
 	}
 	if err := r.insert(ctx, h.deps.Pool, h.deps.Clock.Now()); err != nil {
@@ -98,7 +138,7 @@ func (h *Handler) store(ctx context.Context, r *row, proposal *patternassignment
 	if err != nil {
 		return nil, err
 	}
-	m.State, m.Results = stateReady, proposal.Results
+	m.State, m.Results = stateReady, e.proposal.Results
 	return m, rpc.SetContentLocation(ctx, fmt.Sprintf("/v1/scheduling/previews/%d", r.id))
 }
 

@@ -32,6 +32,9 @@ const (
 	codeChoice = "WRL-30627"
 	// codeWindow (400): the window ends before it begins. Send a later endDate.
 	codeWindow = "WRL-30628"
+	// codeUnsettled (409): a change that was just made is still being settled. Send the request again
+	// in a second.
+	codeUnsettled = "WRL-30629"
 )
 
 const (
@@ -47,6 +50,10 @@ const (
 
 func staleFault() *fault.Error {
 	return fault.Conflict(codeStale, "The schedules have changed since the preview. Create a new preview.")
+}
+
+func unsettledFault() *fault.Error {
+	return fault.Conflict(codeUnsettled, "A change of the schedules is still being settled. Send the request again in a second.").WithRetryAfter(time.Second)
 }
 
 func expiredFault() *fault.Error {

@@ -16,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -77,7 +78,7 @@ func newFixture(t *testing.T) *fixture {
 		Pool: env.Pool, Clock: w.clock, Terms: patterns.Assignments(), Reader: reader, Visible: resolver.Visible,
 	}))
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader}))
-	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil))
+	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil, asof.New(reader, -1)))
 	w.Exec(t, schedtest.InsertTerm, warehouse, "Warehouse", true)
 	w.Exec(t, schedtest.InsertTerm, office, "Office", true)
 	for id := range int64(employees) {
