@@ -19,10 +19,12 @@ import (
 
 // notLimits lists the files that use the number of a limit with another meaning.
 var notLimits = map[string]string{
-	"pkg/boot/certs/localca.go 365":                            "days of a year",
-	"pkg/civil/date.go 365":                                    "days of a year",
-	"services/commons/internal/symbolicperiod/handler.go 365":  "how long a pay period of the settings may be",
-	"services/scheduling/internal/dataprovider/terms.go 84000": "the service limit of TK, which no operation of scheduling has",
+	"pkg/boot/certs/localca.go 365":                                      "days of a year",
+	"pkg/civil/date.go 365":                                              "days of a year",
+	"services/commons/internal/symbolicperiod/handler.go 365":            "how long a pay period of the settings may be",
+	"services/scheduling/internal/schedule/request/changes.go 92":        "the days after today of the default window of changes",
+	"services/scheduling/internal/schedulewarning/schedulewarning.go 92": "the days whose shifts a warning compares",
+	"services/scheduling/internal/dataprovider/terms.go 84000":           "the service limit of TK, which no operation of scheduling has",
 }
 
 // ownBounds lists constants that callers see as limits although no contract has them: they bound

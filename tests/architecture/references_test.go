@@ -186,5 +186,6 @@ var withoutReferenceRow = map[string]string{
 	"a step between services, which ends with it":                     `execution_id ref_id request_id request_ids staging_id`,
 	"a log or a result of payroll, which shows the past": `delivery_id message_id notification_id notification_name pay_code_id
 		planner_id planner_name punch_id webhook_id`,
+	"a preview, which ends after fifteen minutes":                          `inheriting_term_ids`,
 	"the former name of an object, deleted with the object by the program": `resource_id`,
 }

@@ -24,7 +24,7 @@ const (
 type UndoDecision struct {
 	// now are the current assignments of the owners.
 	now []assignment
-	// edits restore what the change replaced. Restored assignments keep their ids.
+	// edits restore the versions that the change replaced. Restored assignments keep their ids.
 	edits []edit
 	// later are the decisions that build on the change. The undo leaves assignments with other
 	// content as they are.
@@ -38,7 +38,7 @@ type head struct {
 	endedBy int64
 }
 
-// change is what a propagation did to one assignment.
+// change is the effect of a propagation on one assignment.
 type change struct {
 	id int64
 	// ended is the version that the propagation ended, and made the one that it made. One of them

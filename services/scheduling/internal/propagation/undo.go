@@ -159,7 +159,7 @@ func neverUndone(cause Cause) string {
 
 const messageNothing = "Nothing of the change is left that can be undone: its employment term or its assignments are deleted, or an older release made the change."
 
-// NothingLeft returns the error for a change of which nothing is left.
+// NothingLeft returns the error for a change if nothing of it is left.
 func NothingLeft() error { return fault.Conflict(CodeNotUndoable, messageNothing) }
 
 // maxLaterDecisions limits the later decisions in a response.

@@ -120,7 +120,7 @@ type laterChange struct {
 	propagationID  *int64
 }
 
-// lookback is the number of days before the window in which an entry of the basis can begin.
+// lookback is the number of days before the window; an entry of the basis can begin on them.
 const lookback = 7
 
 // findLaterChange returns the first change of the basis since the preview, or nil.

@@ -57,25 +57,25 @@ func (h *Handler) CreateSchedulePreview(ctx context.Context, req *schedulingv1.C
 	return h.store(ctx, r, effect)
 }
 
-// effect is what a change does to the schedules.
+// effect is the effect of a change on the schedules.
 type effect struct {
 	proposal *patternassignment.Proposal
 	sums     totals
 }
 
-// settleTimeout bounds the time in which a change that the state includes must get a settled instant.
-const settleTimeout = 2 * time.Second
+// settleAttempts bounds the wait for the settled instant of a change that the state includes, to about two seconds.
+const settleAttempts = 15
 
 // computeSettled computes the effect of a change on a state that includes no change after the settled
 // instant of its basis. Another open transaction can hold that instant back for a moment.
 func (h *Handler) computeSettled(ctx context.Context, r *row, decide patternassignment.Decide, window civil.Range, visible rowvisibility.Set) (*effect, error) {
 	wait := backoff.Backoff{First: 5 * time.Millisecond, Max: 200 * time.Millisecond}
-	for end := time.Now().Add(settleTimeout); ; {
+	for {
 		e, err := h.compute(ctx, r, decide, window, visible)
 		if e != nil || err != nil {
 			return e, err
 		}
-		if time.Now().After(end) {
+		if wait.Attempts() == settleAttempts {
 			return nil, unsettledFault()
 		}
 		if err := wait.Wait(ctx); err != nil {
@@ -125,7 +125,7 @@ func (h *Handler) compute(ctx context.Context, r *row, decide patternassignment.
 func (h *Handler) store(ctx context.Context, r *row, e *effect) (*schedulingv1.SchedulePreview, error) {
 	shown := &schedulingv1.SchedulePreview{
 		Basis:   &schedulingv1.PreviewBasis{DateTime: formatTime(r.basis.settledAt), GroupRefs: changedGroups(e.proposal)},
-		Summary: e.sums.summary(), Skipped: e.sums.skipped(), Warnings: e.sums.warnings(),
+		Summary: e.sums.summary(), Skipped: e.sums.listSkipped(), Warnings: e.sums.warnings(),
 	}
 	var err error
 	if r.effect, err = (proto.MarshalOptions{Deterministic: true}).Marshal(shown); err != nil {

@@ -1,4 +1,4 @@
-// Package schedulepreview shows what a change of patterns would do to schedules. It decides the
+// Package schedulepreview shows the effect that a change of patterns would have on schedules. It decides the
 // change with the rules of package patternassignment, and computes the spans with the functions of
 // the workers, without locks and without writing schedules. Only the request, its basis and a
 // summary are stored.
@@ -23,7 +23,7 @@ const (
 	// codeApplied (409): the change of the preview was made before. Create a new preview for another
 	// change.
 	codeApplied = "WRL-30624"
-	// codeUnknown (404): there is no such preview of this user. Use the id of a preview that you
+	// codeUnknown (404): the user has no preview with this id. Use the id of a preview that you
 	// created in the last 15 minutes.
 	codeUnknown = "WRL-30625"
 	// codeTooMany (429): the tenant has too many open previews. Wait until some of them expire.

@@ -39,7 +39,7 @@ func (t *totals) summary() *schedulingv1.PreviewSummary {
 	}
 }
 
-func (t *totals) skipped() []*schedulingv1.SkippedDays {
+func (t *totals) listSkipped() []*schedulingv1.SkippedDays {
 	var out []*schedulingv1.SkippedDays
 	if t.locked > 0 {
 		out = append(out, &schedulingv1.SkippedDays{Reason: "LOCKED_DAYS", Employees: t.locked})

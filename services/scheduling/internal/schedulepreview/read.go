@@ -59,7 +59,7 @@ func (h *Handler) GetSchedulePreview(ctx context.Context, req *schedulingv1.GetS
 	return m, nil
 }
 
-// selection is what a page shows of employees.
+// selection lists the parts of employees that a page shows.
 type selection struct{ spans, days bool }
 
 func readSelection(names []string) selection {

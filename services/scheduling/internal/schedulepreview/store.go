@@ -45,7 +45,7 @@ type row struct {
 	request, digest []byte
 	// basis is the state that the preview was computed from.
 	basis basis
-	// effect is the encoded SchedulePreview, without what the other columns have.
+	// effect is the encoded SchedulePreview, without the parts that the other columns have.
 	effect    []byte
 	expiresAt time.Time
 	applied   bool

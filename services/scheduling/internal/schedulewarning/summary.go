@@ -12,7 +12,7 @@ const MaxPersons = 100
 // Person is an employee with a warning.
 type Person struct {
 	EmployeeID int64
-	// Dates and Text are those of the [Warning].
+	// Dates and Text are the dates and the text of the [Warning].
 	Dates []civil.Date
 	Text  string
 }

@@ -126,7 +126,7 @@ func (e *explainer) addMemberships() {
 	}
 }
 
-// addSpans adds the assignments and the days of their patterns. Patterns of terms are below those of the employee.
+// addSpans adds the assignments and the days of their patterns. Patterns of terms are below patterns of the employee.
 func (e *explainer) addSpans() {
 	var spans []*reading.SpanOrigin
 	for i := range e.person.Spans {
@@ -158,7 +158,7 @@ func (e *explainer) addSpans() {
 	}
 }
 
-// ownOrder orders the patterns of terms before those of the employee.
+// ownOrder orders the patterns of terms before the patterns of the employee.
 func ownOrder(s *reading.SpanOrigin) int {
 	if s.Inherited {
 		return 0

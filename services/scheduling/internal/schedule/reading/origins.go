@@ -22,7 +22,7 @@ type Origins struct {
 	Persons []PersonOrigins // by ascending id
 }
 
-// PersonOrigins are the shifts of one person and what they follow from.
+// PersonOrigins are the shifts of one person, and the decisions that they follow from.
 type PersonOrigins struct {
 	Person *window.Person
 	// Shown are the shifts of the schedule that belong to the days.
