@@ -536,9 +536,8 @@ type PayCodeEdit struct {
 	UnavailabilityInMinutes string `protobuf:"bytes,21,opt,name=unavailability_in_minutes,json=unavailabilityInMinutes,proto3" json:"unavailability_in_minutes,omitempty"`
 	// Stored and returned, without an effect.
 	UnavailabilityStartTime string `protobuf:"bytes,22,opt,name=unavailability_start_time,json=unavailabilityStartTime,proto3" json:"unavailability_start_time,omitempty"`
-	// Whether the day of the pay code edit is locked, or the stored value is true. The value
-	// of a new pay code edit is stored; it does not protect the pay code edit against changes.
-	// A change can set false, but not true, because clients send the true of a locked day back.
+	// Whether the day of the pay code edit is locked, or the stored value is true. The
+	// value of a request is stored; it does not protect the pay code edit against changes.
 	Locked *bool `protobuf:"varint,23,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
 	// Stored and returned; the data element SCH_PCE_IS_POSTED shows it. The default is
 	// false.

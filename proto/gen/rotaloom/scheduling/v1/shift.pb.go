@@ -1122,9 +1122,8 @@ type Shift struct {
 	Generated *bool `protobuf:"varint,6,opt,name=generated,proto3,oneof" json:"generated,omitempty"`
 	// Read only: whether the shift has no employee.
 	Open *bool `protobuf:"varint,7,opt,name=open,proto3,oneof" json:"open,omitempty"`
-	// Whether the day of the shift is locked, or the stored value is true. The value of a new
-	// shift is stored; it does not protect the shift against changes. A change can set false,
-	// but not true, because clients send the true of a locked day back.
+	// Whether the day of the shift is locked, or the stored value is true. The value of a
+	// request is stored; it does not protect the shift against changes.
 	Locked *bool `protobuf:"varint,8,opt,name=locked,proto3,oneof" json:"locked,omitempty"`
 	// Stored and returned, without an effect. The default is false; generated shifts have
 	// false.

@@ -130,9 +130,6 @@ type replacement struct {
 
 // replace stores drafts in place of entries, and returns the new rows.
 func (f *Editor[M]) replace(ctx context.Context, tx pgx.Tx, list []replacement) ([]itemstore.Row, error) {
-	if err := f.clearEchoedLocks(list); err != nil {
-		return nil, err
-	}
 	if err := numberSegments(ctx, tx, list); err != nil {
 		return nil, err
 	}
