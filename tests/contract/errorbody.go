@@ -45,6 +45,9 @@ func checkError(response *http.Response, body []byte) error {
 	if len(all) == 0 {
 		return fmt.Errorf("the error has no items")
 	}
+	if strings.HasPrefix(response.Header.Get("Content-Type"), linesType) {
+		all = all[len(all)-1:] // The lines before have the results.
+	}
 	for _, e := range all {
 		if e.ErrorCount > 0 {
 			continue

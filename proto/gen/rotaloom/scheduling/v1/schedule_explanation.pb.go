@@ -630,12 +630,12 @@ const file_rotaloom_scheduling_v1_schedule_explanation_proto_rawDesc = "" +
 	"_cycle_dayB\f\n" +
 	"\n" +
 	"_day_countB\x11\n" +
-	"\x0f_propagation_id2\xdb\x03\n" +
-	"\x1aScheduleExplanationService\x12\xea\x01\n" +
-	"\x1dMultiReadScheduleExplanations\x12<.rotaloom.scheduling.v1.MultiReadScheduleExplanationsRequest\x1a/.rotaloom.scheduling.v1.ScheduleExplanationList\"Z\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x02\x82\xd3\xe4\x93\x024:\x01*\"//v1/scheduling/schedule/explanations/multi_read\x12\xcf\x01\n" +
-	"\x13GetShiftExplanation\x122.rotaloom.scheduling.v1.GetShiftExplanationRequest\x1a+.rotaloom.scheduling.v1.ScheduleExplanation\"W\xa2\xbb\x18\x1c\n" +
-	"\x18scheduling.schedule.read\x18\x01\x82\xd3\xe4\x93\x021\x12//v1/scheduling/schedule/shifts/{id}/explanationB\xfc\x01\n" +
+	"\x0f_propagation_id2\xdf\x03\n" +
+	"\x1aScheduleExplanationService\x12\xec\x01\n" +
+	"\x1dMultiReadScheduleExplanations\x12<.rotaloom.scheduling.v1.MultiReadScheduleExplanationsRequest\x1a/.rotaloom.scheduling.v1.ScheduleExplanationList\"\\\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.schedule.read\x18\x02`\x01\x82\xd3\xe4\x93\x024:\x01*\"//v1/scheduling/schedule/explanations/multi_read\x12\xd1\x01\n" +
+	"\x13GetShiftExplanation\x122.rotaloom.scheduling.v1.GetShiftExplanationRequest\x1a+.rotaloom.scheduling.v1.ScheduleExplanation\"Y\xa2\xbb\x18\x1e\n" +
+	"\x18scheduling.schedule.read\x18\x01`\x01\x82\xd3\xe4\x93\x021\x12//v1/scheduling/schedule/shifts/{id}/explanationB\xfc\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x18ScheduleExplanationProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
 
 var (
