@@ -22,7 +22,9 @@ type anyError struct {
 	ItemID      string `json:"request_id"`
 	// ErrorCount is the number of refused earnings of an import, whose response has its own form.
 	ErrorCount int `json:"error_count"`
-	Details    struct {
+	// LaterDecisions are those of an undo that was made in part: its response is a propagation.
+	LaterDecisions json.RawMessage `json:"laterDecisions"`
+	Details        struct {
 		Violations json.RawMessage `json:"violations"`
 	} `json:"details"`
 }
@@ -49,7 +51,7 @@ func checkError(response *http.Response, body []byte) error {
 		all = all[len(all)-1:] // The lines before have the results.
 	}
 	for _, e := range all {
-		if e.ErrorCount > 0 {
+		if e.ErrorCount > 0 || e.LaterDecisions != nil {
 			continue
 		}
 		if id := cmp.Or(e.RequestID, e.ItemID); id == "" || id != response.Header.Get("X-Request-Id") && response.Header.Get("Idempotent-Replayed") == "" {

@@ -120,6 +120,9 @@ func (s *Assignments) complete(ctx context.Context, list []creation, partial boo
 			patterns = append(patterns, patterndefinition.Request{Path: c.path + ".schedulePattern", Pattern: g.GetSchedulePattern()})
 		}
 	}
+	if len(good) == 0 {
+		rowvisibility.WritesForNobody(ctx) // All operations are refused, so nothing is written.
+	}
 	owners, errs, err := s.FindOwners(rowvisibility.OnAnyDay(ctx), refs, partial)
 	if err != nil {
 		return err
