@@ -21,6 +21,7 @@ type ownEntries struct {
 	employee                                 int64
 	number                                   string
 	shift, payCodeEdit, tag, lock, pattern   int64
+	propagation                              int64
 	leaveCase, leaveRule, leaveNote, timeOff int64
 	leaveEdit                                int64
 	earning                                  string
@@ -63,6 +64,7 @@ func ownRequests(e ownEntries) map[string]struct{ path, body string } {
 		"POST /v1/scheduling/employee_schedule_patterns/apply_create": {"", `{"employeeSchedulePatterns": {"do": {"employeeSchedulePatternCreates": [{"employeeSchedulePattern": ` + ownPattern(me, "2031-08-01") + `}]}}}`},
 		"POST /v1/scheduling/employee_schedule_patterns/apply_update": {"", `{"removeByEmployees": {"where": {"employeeRefs": [` + me + `]}, "do": {"startDate": "2031-03-06"}}}`},
 		"DELETE /v1/scheduling/employee_schedule_patterns/{id}":       {n("/v1/scheduling/employee_schedule_patterns/{id}", e.pattern), ""},
+		"POST /v1/scheduling/propagations/{id}/undo":                  {n("/v1/scheduling/propagations/{id}/undo", e.propagation), `{"reason": "it is mine"}`},
 		"POST /v1/scheduling/schedule":                                {"", `{"employeeRef": ` + me + `, "shifts": {"create": [` + shift + `]}}`},
 		"POST /v1/scheduling/schedule/multi_update":                   {"", `[{"employeeRef": ` + me + fmt.Sprintf(`, "dayLocks": {"delete": [%d]}}]`, e.lock)},
 		"POST /v1/scheduling/schedule/daylocks/apply_create":          {"", `{"forEmployees": {"where": ` + locks + `}}`},
@@ -263,6 +265,7 @@ func (w *fixture) entries(t *testing.T, profile string) (ownEntries, scenario.AP
 	w.create(t, "/v1/scheduling/employee_schedule_patterns/apply_create", `{"employeeSchedulePatterns": {"do": {"employeeSchedulePatternCreates": [{"employeeSchedulePattern": `+ownPattern(me, "2032-01-01")+`}]}}}`, &patterns)
 	require.NotEmpty(t, patterns)
 	e.pattern = patterns[0].EmployeeSchedulePattern.ID
+	e.propagation = w.findPropagation(t, e.pattern)
 	one(&e.leaveCase, "/v1/leave/leave_cases", `{"employee": `+me+`, "category": {"qualifier": "Medical"}, "reason": {"id": 7}, "frequency": {"qualifier": "Continuous"}, "status": {"id": 1},
 		"approvalStatus": {"id": 3}, "startDate": "2031-03-01", "requestDate": "2031-02-01", "frequencyEffectiveDate": "2031-03-01"}`)
 	leave := fmt.Sprintf(`"leaveCase": {"id": %d}`, e.leaveCase)
@@ -328,4 +331,25 @@ func (w *fixture) readRecord(t *testing.T, e ownEntries) string {
 	read(http.MethodGet, fmt.Sprintf("/v1/scheduling/timeoff/%d", e.timeOff), "")
 	read(http.MethodGet, "/v1/payroll/earnings_import/"+e.earning, "")
 	return out.String()
+}
+
+// findPropagation returns the propagation that applied an assignment of a pattern.
+func (w *fixture) findPropagation(t *testing.T, assignment int64) int64 {
+	t.Helper()
+	var page struct {
+		Propagations []struct {
+			ID       int64
+			Patterns []struct{ AssignmentID int64 }
+		}
+	}
+	w.create(t, "/v1/scheduling/propagations/multi_read", `{"where": {"causes": ["PATTERN"]}}`, &page)
+	for _, p := range page.Propagations {
+		for _, pattern := range p.Patterns {
+			if pattern.AssignmentID == assignment {
+				return p.ID
+			}
+		}
+	}
+	require.Fail(t, "no propagation of the assignment", "%d", assignment)
+	return 0
 }

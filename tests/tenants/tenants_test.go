@@ -87,7 +87,7 @@ func TestOperatorsReachThePrivateDatabase(t *testing.T) {
 	server := launch.Standalone(t)
 	w := &fixture{Server: server, binary: launch.Build(t, "services/standalone/cmd/rotaloom"), place: []string{"--state-dir", server.StateDir}}
 	m := w.tenant(t, "second")
-	assert.Regexp(t, `1 +\(all others\) +enabled +real +default\n`+m.id+` +`+m.host+` +enabled +real +second\n`, w.operate(t, "list"))
+	assert.Regexp(t, `1 +\(all others\) +enabled +real time +default\n`+m.id+` +`+m.host+` +enabled +real time +second\n`, w.operate(t, "list"))
 	_, errs, code := launch.Run(t, w.binary, nil, append([]string{"tenant", "create", "third", "--host", m.host}, w.place...)...)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, errs, "another tenant has the host name")
