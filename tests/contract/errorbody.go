@@ -22,9 +22,7 @@ type anyError struct {
 	ItemID      string `json:"request_id"`
 	// ErrorCount is the number of refused earnings of an import, whose response has its own form.
 	ErrorCount int `json:"error_count"`
-	// LaterDecisions are those of an undo that was made in part: its response is a propagation.
-	LaterDecisions json.RawMessage `json:"laterDecisions"`
-	Details        struct {
+	Details    struct {
 		Violations json.RawMessage `json:"violations"`
 	} `json:"details"`
 }
@@ -51,7 +49,7 @@ func checkError(response *http.Response, body []byte) error {
 		all = all[len(all)-1:] // The lines before have the results.
 	}
 	for _, e := range all {
-		if e.ErrorCount > 0 || e.LaterDecisions != nil {
+		if e.ErrorCount > 0 {
 			continue
 		}
 		if id := cmp.Or(e.RequestID, e.ItemID); id == "" || id != response.Header.Get("X-Request-Id") && response.Header.Get("Idempotent-Replayed") == "" {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -189,8 +188,8 @@ const (
 	modeRemaining = "REMAINING"
 )
 
-// UndoPropagation undoes the change of a propagation, and returns the propagation of the undo. The
-// status is 207 if later decisions build on the change.
+// UndoPropagation undoes the change of a propagation, and returns the propagation of the undo, with the
+// later decisions that build on the change.
 func (h *Handler) UndoPropagation(ctx context.Context, req *schedulingv1.UndoPropagationRequest) (*schedulingv1.Propagation, error) {
 	mode := strings.ToUpper(req.GetMode())
 	if mode == "" {
@@ -211,9 +210,6 @@ func (h *Handler) UndoPropagation(ctx context.Context, req *schedulingv1.UndoPro
 	if err != nil {
 		return nil, err
 	}
-	if err := SetLocation(ctx, id); err != nil || len(later) == 0 {
-		return response, err
-	}
 	response.LaterDecisions = limitDecisions(later)
-	return response, rpc.PartialSuccess(ctx)
+	return response, SetLocation(ctx, id)
 }

@@ -32,7 +32,7 @@ type UndoPropagationRequest struct {
 	// The id of the propagation to undo.
 	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	// STRICT refuses the request if later decisions build on the change, and lists them.
-	// REMAINING undoes the rest of the change; the response is then 207 and lists the later
+	// REMAINING undoes the rest of the change, and the response lists the later
 	// decisions. The default is STRICT.
 	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
 	// The reason for the undo, for readers of its propagation.
