@@ -148,15 +148,15 @@ func (c *collection) learn(i int, expression string, response any) {
 		if id.FindString(v) != v || v == "" {
 			return
 		}
-		if known := c.sources[v]; known == "" || preferred(expression, known) {
+		if known := c.sources[v]; known == "" || isPreferred(expression, known) {
 			c.sources[v] = expression
 		}
 	}
 }
 
-// preferred reports whether an expression of the same response is easier to read than the known one. The order of
+// isPreferred reports whether an expression of the same response is easier to read than the known one. The order of
 // the properties does not matter, so that the collection is the same each time.
-func preferred(expression, known string) bool {
+func isPreferred(expression, known string) bool {
 	if before, _, _ := strings.Cut(known, "."); !strings.HasPrefix(expression, before+".") {
 		return false
 	}
