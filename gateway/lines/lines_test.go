@@ -103,7 +103,7 @@ func descriptor(m proto.Message) protoreflect.MessageDescriptor { return m.Proto
 
 func shift(id int64) *schedulingv1.Shift { return &schedulingv1.Shift{Id: proto.Int64(id), Label: "D"} }
 
-// failure is the outcome of a read of which one item is unknown.
+// failure is the outcome of a read with one unknown item.
 func failure(t testing.TB) *commonv1.ErrorBody {
 	t.Helper()
 	success, err := anypb.New(&timekeepingv1.Timecard{StartDate: "2027-03-01"})
