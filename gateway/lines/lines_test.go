@@ -313,8 +313,10 @@ func FuzzLines(f *testing.F) {
 		descriptor(&commonsv1.PersonPage{}), descriptor(&timekeepingv1.TimecardList{}), descriptor(&timekeepingv1.TimecardMetricsList{}),
 		descriptor(&commonv1.RefList{}), descriptor(&commonv1.ErrorBody{}),
 	}
-	schedule := &schedulingv1.Schedule{Shifts: &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{shift(1), shift(2)}}, OpenShifts: &schedulingv1.ShiftList{},
-		OpenShiftsSummary: &schedulingv1.OpenShiftsSummary{TotalCount: proto.Int32(0), CountsByDate: []*schedulingv1.OpenShiftCount{{}}}}
+	schedule := &schedulingv1.Schedule{
+		Shifts: &schedulingv1.ShiftList{Shifts: []*schedulingv1.Shift{shift(1), shift(2)}}, OpenShifts: &schedulingv1.ShiftList{},
+		OpenShiftsSummary: &schedulingv1.OpenShiftsSummary{TotalCount: proto.Int32(0), CountsByDate: []*schedulingv1.OpenShiftCount{{}}},
+	}
 	f.Add(byte(0), uint64(1), marshal(f, schedule))
 	f.Add(byte(1), uint64(2), marshal(f, &schedulingv1.ScheduleChanges{StartDateTime: "a", ScheduleChangeSnapshots: &schedulingv1.ScheduleChangeSnapshotList{Snapshots: []*schedulingv1.ScheduleChangeSnapshot{{}}}}))
 	f.Add(byte(2), uint64(3), marshal(f, &commonsv1.PersonList{Persons: []*commonsv1.Person{{}}}))

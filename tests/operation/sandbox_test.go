@@ -114,7 +114,8 @@ func (s *sandboxTenant) worksToday(t *testing.T, employee int64) bool {
 	t.Helper()
 	var found struct{ Shifts []scenario.Object }
 	s.do(t, http.MethodPost, "/v1/scheduling/schedule/multi_read", scenario.Object{"select": []string{"SHIFTS"}, "where": scenario.Object{
-		"employees": scenario.Object{"employees": scenario.Object{"ids": []int64{employee}}, "dateRange": scenario.Object{"symbolicPeriod": scenario.Object{"qualifier": "Today"}}}}}, &found)
+		"employees": scenario.Object{"employees": scenario.Object{"ids": []int64{employee}}, "dateRange": scenario.Object{"symbolicPeriod": scenario.Object{"qualifier": "Today"}}},
+	}}, &found)
 	return len(found.Shifts) > 0
 }
 
@@ -180,9 +181,11 @@ func testYear(t *testing.T, s *sandboxTenant, other scenario.API) {
 	s.do(t, http.MethodPost, "/v1/timekeeping/setup/pay_codes", scenario.Object{"name": "Vacation"}, nil)
 	s.do(t, http.MethodPost, "/v1/timekeeping/setup/accrual_codes", scenario.Object{"name": "Vacation", "unit": "DAY", "payCodes": []scenario.Object{{"qualifier": "Vacation"}}}, nil)
 	s.do(t, http.MethodPost, "/v1/timekeeping/setup/accrual_profiles", scenario.Object{"name": "Staff", "accrualPolicies": []scenario.Object{
-		{"accrualCode": scenario.Object{"qualifier": "Vacation"}, "grantAmount": 24, "carryOverLimit": 5}}}, nil)
+		{"accrualCode": scenario.Object{"qualifier": "Vacation"}, "grantAmount": 24, "carryOverLimit": 5},
+	}}, nil)
 	s.do(t, http.MethodPost, "/v1/scheduling/setup/request_subtypes", scenario.Object{"timeOffRequest": scenario.Object{
-		"name": "Vacation", "defaultPayCode": scenario.Object{"qualifier": "Vacation"}}}, nil)
+		"name": "Vacation", "defaultPayCode": scenario.Object{"qualifier": "Vacation"},
+	}}, nil)
 	january := time.Date(noon.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
 	stays := s.hire(t, "stays", january, time.Time{}, scenario.Object{"accrualProfileName": "Staff", "accrualProfileEffectiveDate": january.Format(time.DateOnly)})
 	earlier := january.AddDate(-1, 0, 0)
@@ -193,7 +196,8 @@ func testYear(t *testing.T, s *sandboxTenant, other scenario.API) {
 		"do": scenario.Object{"employeeSchedulePatternCreates": []scenario.Object{{"employeeSchedulePattern": scenario.Object{
 			"employeeRef": scenario.Object{"id": stays}, "startDate": noon.Format(time.DateOnly),
 			"schedulePattern": scenario.Pattern("E"+strings.Repeat("-", 52*7-1), map[string]scenario.Object{"E": scenario.Shift("E", "06:00", "14:00", false)}),
-		}}}}}}, nil)
+		}}}},
+	}}, nil)
 	launch.Await(t, time.Minute, "the rotation is applied", func() bool { return s.worksToday(t, stays) })
 	assert.True(t, s.canLogIn(t, "later") && s.canLogIn(t, "sooner"))
 	assert.InDelta(t, 24, s.balance(t, stays), 0)

@@ -65,8 +65,10 @@ func (f *fixture) lockOut(t *testing.T, person int64, from, to int) {
 	t.Helper()
 	ctx, err := f.clocks.In(f.ctx)
 	require.NoError(t, err)
-	_, err = f.users.LockOutUsers(ctx, &authv1.LockOutUsersRequest{Users: []*authv1.UserLockout{{PersonId: person, Version: 1,
-		Periods: []*authv1.LockoutPeriod{{From: start.AddDate(0, 0, from).Unix(), To: start.AddDate(0, 0, to).Unix()}}}}})
+	_, err = f.users.LockOutUsers(ctx, &authv1.LockOutUsersRequest{Users: []*authv1.UserLockout{{
+		PersonId: person, Version: 1,
+		Periods: []*authv1.LockoutPeriod{{From: start.AddDate(0, 0, from).Unix(), To: start.AddDate(0, 0, to).Unix()}},
+	}}})
 	require.NoError(t, err)
 }
 

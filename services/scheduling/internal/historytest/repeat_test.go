@@ -100,7 +100,7 @@ func (p *past) askSettled(q question) (response string, refused int, err error) 
 			return response, refused, err
 		}
 		if f.Status != http.StatusBadRequest || f.RetryAfter != time.Second {
-			return "", refused, fmt.Errorf("the fault of an unsettled instant is %+v", f)
+			return "", refused, fmt.Errorf("an unsettled instant has status %d and is to be sent again after %v: %w", f.Status, f.RetryAfter, err)
 		}
 		if refused++; refused > 10_000 {
 			return "", refused, errors.New("the instant is never settled")
