@@ -60,6 +60,44 @@ func TestParts(t *testing.T) {
 	assert.Equal(t, all, operations)
 }
 
+// OpenAPI 3.0 ignores what stands beside a reference.
+func TestPartsHaveNothingBesideReferences(t *testing.T) {
+	t.Parallel()
+	described := false
+	var check func(t *testing.T, value any)
+	check = func(t *testing.T, value any) {
+		switch value := value.(type) {
+		case []any:
+			for _, v := range value {
+				check(t, v)
+			}
+		case map[string]any:
+			if _, ok := value["$ref"]; ok {
+				assert.Len(t, value, 1, "%v", value)
+			}
+			if value["allOf"] != nil {
+				described = true
+				assert.NotEmpty(t, value["description"])
+			}
+			for _, v := range value {
+				check(t, v)
+			}
+		}
+	}
+	var index []indexTag
+	readPart(t, indexPath, &index)
+	for _, entry := range index {
+		t.Run(entry.Name, func(t *testing.T) {
+			var part map[string]any
+			readPart(t, entry.Part, &part)
+			assert.Equal(t, fastVersion, part["openapi"])
+			check(t, part["components"])
+			check(t, part["paths"])
+		})
+	}
+	assert.True(t, described, "some references have a description")
+}
+
 func TestIntroductionHasNoOperations(t *testing.T) {
 	t.Parallel()
 	var part description

@@ -117,11 +117,13 @@ func TestPageFindsOperations(t *testing.T) {
 	server, ctx := openPage(t)
 	do(t, ctx, "open the page", chromedp.Navigate(server.BaseURL+"/docs"), chromedp.WaitVisible(`#groups a`, chromedp.ByQuery))
 	for text, want := range map[string]string{
-		"create a person":    "POST /v1/commons/persons",
-		"rotation":           "POST /v1/scheduling/schedule_pattern_templates",
-		"who works tomorrow": "POST /v1/scheduling/schedule/multi_read",
-		"approve time off":   "POST /v1/scheduling/timeoff/apply_update",
-		"export payroll":     "POST /v1/commons/payroll/export/async",
+		"create a person":        "POST /v1/commons/persons",
+		"rotation":               "POST /v1/scheduling/schedule_pattern_templates",
+		"who works tomorrow":     "POST /v1/scheduling/schedule/multi_read",
+		"approve time off":       "POST /v1/scheduling/timeoff/apply_update",
+		"export payroll":         "POST /v1/commons/payroll/export/async",
+		"undo a rotation":        "POST /v1/scheduling/propagations/{id}/undo",
+		"why does a shift exist": "GET /v1/scheduling/schedule/shifts/{id}/explanation",
 	} {
 		t.Run(text, func(t *testing.T) {
 			var found []string
@@ -135,6 +137,22 @@ func TestPageFindsOperations(t *testing.T) {
 		chromedp.WaitVisible(`.opblock.is-open`, chromedp.ByQuery),
 		chromedp.Poll(`document.activeElement.closest(".opblock")?.querySelector("[data-path]").dataset.path`, &focused))
 	assert.Equal(t, "/v1/commons/payroll/export/async", focused)
+}
+
+// timePage returns how long the page took to show an element, and the processor time of its main thread.
+func timePage(t *testing.T, ctx context.Context, address, selector string) (took, used time.Duration) {
+	t.Helper()
+	var milliseconds float64
+	var before, after time.Duration
+	measure := func(into *time.Duration) chromedp.ActionFunc {
+		return func(ctx context.Context) (err error) {
+			*into, err = processorTime(ctx)
+			return err
+		}
+	}
+	do(t, ctx, "time "+address, measure(&before), chromedp.Navigate(address), chromedp.WaitVisible(selector, chromedp.ByQuery),
+		chromedp.Evaluate(`performance.now()`, &milliseconds), measure(&after))
+	return time.Duration(milliseconds * float64(time.Millisecond)), after - before
 }
 
 // processorTime returns the processor time of the page's main thread.
@@ -151,24 +169,20 @@ func processorTime(ctx context.Context) (time.Duration, error) {
 	return 0, errors.New("the browser does not report TaskDuration")
 }
 
-// The page shows the first operation in time, and the first key leads to the operations.
+// The page shows the first operation in time, and the first key leads to the operations. A slow or loaded machine is
+// told apart by the introduction, which needs little more than Swagger UI itself.
 func TestPageOpensInTime(t *testing.T) {
 	t.Parallel()
 	server, ctx := openPage(t)
-	const open = `#/Scheduling%3A%20schedule/multiReadSchedule`
-	var took float64
-	var used time.Duration
+	const operation = `#/Scheduling%3A%20schedule/multiReadSchedule`
 	var skip string
-	do(t, ctx, "open an operation", performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks), chromedp.Navigate(server.BaseURL+"/docs"+open), chromedp.WaitVisible(`.opblock.is-open .opblock-body`, chromedp.ByQuery),
-		chromedp.Evaluate(`performance.now()`, &took), chromedp.ActionFunc(func(ctx context.Context) error {
-			var err error
-			used, err = processorTime(ctx)
-			return err
-		}))
-	t.Logf("the operation is open after %.0f ms and %s of processor time", took, used)
-	if took > openTime.Seconds()*1000 {
-		// Two threads on one core need up to half as much again.
-		assert.Less(t, used, openTime*3/2, "a loaded machine explains no more than this processor time")
+	do(t, ctx, "measure", performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks))
+	_, introduction := timePage(t, ctx, server.BaseURL+"/docs", `.info .title`)
+	do(t, ctx, "leave the page", chromedp.Navigate("about:blank"))
+	took, used := timePage(t, ctx, server.BaseURL+"/docs"+operation, `.opblock.is-open .opblock-body`)
+	t.Logf("the operation is open after %s and %s of processor time; the introduction needs %s of it", took, used, introduction)
+	if took > openTime {
+		assert.Less(t, used, 2*introduction, "a slow machine explains no more than this processor time")
 	}
 	do(t, ctx, "press the first key", chromedp.Navigate(server.BaseURL+"/docs"), chromedp.WaitVisible(`#groups a`, chromedp.ByQuery),
 		chromedp.KeyEvent("\t"), chromedp.Evaluate(`document.activeElement.textContent`, &skip))

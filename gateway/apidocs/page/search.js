@@ -6,7 +6,7 @@ const commonWords = new Set("a an and are as at be by can do does each for from 
 // Questions and descriptions use different words for the same thing.
 const sameWords = {
   add: "create", new: "create", make: "create", hire: "create", change: "update", edit: "update", modify: "update", replace: "update",
-  remove: "delete", retrieve: "read", show: "read", get: "read", list: "read", find: "read", see: "read", view: "read", "return": "read",
+  remove: "delete", retrieve: "read", show: "read", get: "read", list: "read", find: "read", see: "read", view: "read", "return": "read", why: "explain", reason: "explain",
   people: "person", employee: "person", staff: "person", worker: "person", user: "person",
   rota: "schedule", roster: "schedule", work: "schedule", today: "schedule", tomorrow: "schedule", week: "schedule",
   rotation: "pattern", holiday: "holiday", vacation: "timeoff", absence: "timeoff", leave: "timeoff",
@@ -20,7 +20,7 @@ function stem(word) {
 }
 
 function words(text) {
-  return text.replace(/time.off/gi, "timeoff").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()
+  return text.replace(/time.off/gi, "timeoff").replace(/\bleaves? out\b/gi, "").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase()
     .split(/[^a-z0-9]+/).filter((word) => word.length > 1 && !commonWords.has(word));
 }
 
@@ -40,7 +40,8 @@ const fields = [
   [(operation) => operation.description || "", 1],
 ];
 
-// newSearch returns a function that returns the operations for a text, the best first. Rare words count more.
+// newSearch returns a function that returns the operations for a text, the best first. Rare words count more, and
+// operations that have more of the words.
 function newSearch(index) {
   const entries = [];
   const known = new Map();
@@ -63,10 +64,13 @@ function newSearch(index) {
     const wanted = new Set(terms(text));
     const score = (entry) => {
       let sum = 0;
+      let matched = 0;
       for (const term of wanted) {
-        sum += (entry.weights.get(term) || 0) * Math.log(1 + entries.length / (known.get(term) || entries.length));
+        const weight = entry.weights.get(term) || 0;
+        sum += weight * Math.log(1 + entries.length / (known.get(term) || entries.length));
+        matched += weight > 0 ? 1 : 0;
       }
-      return sum;
+      return sum * matched / wanted.size;
     };
     return entries.map((entry) => ({ ...entry, score: score(entry) }))
       .filter((entry) => entry.score > 0)

@@ -142,7 +142,9 @@ window.ui = SwaggerUIBundle({
 keepFocus();
 
 fetch("/docs/parts/index.json").then((response) => response.json()).then((index) => {
-  const search = newSearch(index);
+  // Most readers open an operation and do not search.
+  let made;
+  const search = (text) => (made ??= newSearch(index))(text);
   showGroups(index);
   document.querySelector("#search").addEventListener("input", () => showResults(search));
   showResults(search);
