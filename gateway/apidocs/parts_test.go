@@ -60,7 +60,7 @@ func TestParts(t *testing.T) {
 	assert.Equal(t, all, operations)
 }
 
-// OpenAPI 3.0 ignores what stands beside a reference.
+// OpenAPI 3.0 ignores properties beside a reference.
 func TestPartsHaveNothingBesideReferences(t *testing.T) {
 	t.Parallel()
 	described := false

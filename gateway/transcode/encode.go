@@ -30,7 +30,7 @@ func (p *Plan) AppendJSON(dst, wire []byte) ([]byte, error) {
 	return p.start(slices.Grow(dst, expansion*len(wire)+2), wire, nil)
 }
 
-// Failure returns the wire bytes of the failure whose JSON replaces that of a message, given by its wire bytes, or nil
+// Failure returns the wire bytes of the failure that replaces the JSON of a message, given by its wire bytes, or nil
 // if the message has none.
 func (p *Plan) Failure(wire []byte) []byte {
 	if p.failure == nil {

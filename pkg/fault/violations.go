@@ -61,7 +61,7 @@ type List struct {
 }
 
 // Add adds an error, if there is one. It reports whether to check further: not if the list is full, and not after an
-// error that is no fault of the request itself.
+// error that the request itself did not cause.
 func (l *List) Add(err error) bool {
 	if err != nil {
 		l.errs = append(l.errs, err)

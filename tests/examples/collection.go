@@ -109,7 +109,7 @@ func (e *Example) payload() (body, contentType string, err error) {
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
 		err = encoder.Encode(value)
-		// HTTP clients replace what stands between {{ and }}. Indented JSON has {{ in texts only.
+		// HTTP clients replace the text between {{ and }}. Indented JSON has {{ in texts only.
 		body = strings.ReplaceAll(strings.TrimSuffix(text.String(), "\n"), "{{", `{\u007b`)
 		return body, "application/json", err
 	}

@@ -74,7 +74,7 @@ func previewedShift(on day, start, end int, label string) string {
 	return fmt.Sprintf("%d %d-%d %s", on, start, end, label)
 }
 
-// checkPreview compares what the preview of the last change showed with what the product shows now.
+// checkPreview compares the preview of the last change with the present schedule.
 func (w *fixture) checkPreview(got []shown) {
 	w.t.Helper()
 	for i, e := range w.employees {

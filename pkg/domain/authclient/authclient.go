@@ -59,7 +59,7 @@ func Exchange(conn grpc.ClientConnInterface) authn.Exchange {
 }
 
 // TenantClock returns a function that asks for the clock of the context's tenant. While an auth of the
-// release before still runs during an upgrade, there are no sandboxes, and the answer is unknown.
+// release before still runs during an upgrade, no sandboxes exist, and the answer is unknown.
 func TenantClock(conn grpc.ClientConnInterface) tenantclock.Ask {
 	client := authv1.NewTenantClockServiceClient(conn)
 	return func(ctx context.Context) (tenantclock.State, error) {

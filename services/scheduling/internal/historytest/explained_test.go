@@ -109,7 +109,7 @@ func (w *fixture) checkExplained(want map[employeeDay][]int64, explained []*sche
 	}
 }
 
-// The shifts that the layers of explanations produce, add and do not hide are those of the schedule, now and as of
+// The shifts that the layers of explanations produce, add and do not hide are the shifts of the schedule, now and as of
 // earlier instants, after random changes by people, propagations and other domains.
 func TestExplanationsNameTheShiftsOfTheSchedule(t *testing.T) {
 	t.Parallel()

@@ -197,7 +197,7 @@ func TestTheSameQuestionAboutThePastHasTheSameAnswer(t *testing.T) {
 }
 
 // While numbers are ahead of the clock, a time is settled when no change that drew its number before can
-// be committed any more.
+// still be committed.
 func TestATimeIsSettledAfterTheClockWasAhead(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

@@ -38,7 +38,7 @@ const (
 	StateAccepted = "ACCEPTED"
 	// StateRunning: the employees are determined; some are not up to date.
 	StateRunning = "RUNNING"
-	// StatePaused: somebody stopped it; it waits until it is resumed.
+	// StatePaused: a user stopped it; it waits until it is resumed.
 	StatePaused = "PAUSED"
 	// StateFinished: all employees are up to date.
 	StateFinished = "FINISHED"

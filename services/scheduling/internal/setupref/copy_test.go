@@ -34,7 +34,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{env, t, setupref.NewCopies(env.Pool)}
 }
 
-// rule returns the state of a work rule. Its former names are those of the times 1, 2 and so on.
+// rule returns the state of a work rule. It had its former names at the times 1, 2 and so on.
 func rule(id, version int64, name string, former ...string) *timekeepingv1.WorkRuleChanged {
 	out := &timekeepingv1.WorkRuleChanged{Id: id, Version: version, Name: name}
 	for i, f := range former {
@@ -140,7 +140,7 @@ func TestReferencesFollowRenames(t *testing.T) {
 	}
 }
 
-// The names of a tenant, and those of pay codes and tag definitions, are apart.
+// Tenants, pay codes and tag definitions have separate names.
 func TestNamesAreApart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

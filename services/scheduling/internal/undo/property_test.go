@@ -43,11 +43,11 @@ type worlds struct {
 	*rand.Rand
 
 	number int64
-	// assignments are those of both worlds, at the same positions.
+	// assignments has the assignments of both worlds, at the same positions.
 	assignments [2][]int64
 	// series maps the series of entries from the changed world to the other.
 	series map[int64]int64
-	// locks has the locked days by employee, and frozen those that keep what the change made.
+	// locks has the locked days by employee, and frozen the locked days that keep the shifts of the change.
 	locks, frozen map[int64][]civil.Range
 	steps         []string
 }

@@ -161,7 +161,7 @@ func TestLockedDaysAndHandEntriesStay(t *testing.T) {
 	assert.Equal(t, "LOCKED_DAYS", response.GetSkipped()[0].GetReason())
 }
 
-// What an undo refuses says so.
+// Refused undos say why.
 func TestWhatCannotBeUndone(t *testing.T) {
 	t.Parallel()
 	w, id := newWarehouse(t)

@@ -139,7 +139,7 @@ func TestAnotherChangeAppliesAPausedOne(t *testing.T) {
 	w.requireVerified()
 }
 
-// Batches that failed are part of what is resumed, and an attempt that fails during the pause does
+// Failed batches are resumed too, and an attempt that fails during the pause does
 // not end the pause.
 func TestFailuresOfAPausedPropagation(t *testing.T) {
 	t.Parallel()
@@ -181,7 +181,7 @@ func TestPauseOfRunningWorkers(t *testing.T) {
 	w.requireVerified()
 }
 
-// What can be neither paused nor resumed says so.
+// Propagations that can be neither paused nor resumed say so.
 func TestRefusedPauses(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)

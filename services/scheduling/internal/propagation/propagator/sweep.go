@@ -28,7 +28,7 @@ SELECT state, count(*) FROM propagation WHERE state <> 'FINISHED' GROUP BY state
 
 	// Each reminder doubles the delay, up to 64 times: while the broker is down, reminders only
 	// pile up in the outbox, and failed batches mostly fail again. A time in the future was written
-	// while the clock was ahead, and is ignored. Paused propagations wait for somebody.
+	// while the clock was ahead, and is ignored. Paused propagations wait until a user resumes them.
 	overdue = `state <> 'FINISHED' AND state <> 'PAUSED' AND coalesce(applied_by, id) = id AND
     (moved_at < clock_timestamp() - make_interval(secs => $1 * power(2, least(reminders, 6))) OR moved_at > clock_timestamp())`
 

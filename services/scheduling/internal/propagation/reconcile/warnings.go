@@ -119,7 +119,7 @@ func (w *warnings) addHidden(change *schedulewarning.Change, one *editedEmployee
 	change.Hidden, change.Withdrawn = w.hidden, w.gone
 }
 
-// load reads what the warnings of the changed employees depend on.
+// load reads the shifts and entries that the warnings of the changed employees depend on.
 func (w *warnings) load(ctx context.Context, db pg.Querier, changed []changedEmployee) error {
 	w.zones.reset()
 	w.entries.reset()

@@ -104,7 +104,7 @@ func (e *explainer) isEmployed() bool {
 	return employed.employs(e.day)
 }
 
-// add adds a layer on top of the others. A zero time means that the layer is no decision.
+// add adds a layer on top of the others. A zero time means that nobody decided the layer.
 func (e *explainer) add(layer *schedulingv1.ScheduleLayer, at time.Time) {
 	if !at.IsZero() {
 		layer.DecidedAt = request.FormatInstant(at)
