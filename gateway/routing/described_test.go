@@ -17,7 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/proto/gen/openapi"
 )
 
-// The API description names Idempotency-Key and If-Match for the routes that honor them, and for no others. The
+// The API description names Idempotency-Key, If-Match and Prefer for the routes that honor them, and for no others. The
 // generator of the description has its own form of these rules, because contracts import no package of the edge.
 func TestTheDescriptionNamesTheRequestHeaders(t *testing.T) {
 	t.Parallel()
@@ -35,7 +35,9 @@ func TestTheDescriptionNamesTheRequestHeaders(t *testing.T) {
 		for _, p := range described.Paths[r.Path][strings.ToLower(r.Method)].Parameters {
 			names[p.Ref[strings.LastIndex(p.Ref, "/")+1:]] = true
 		}
-		for name, honored := range map[string]bool{"Idempotency-Key": r.TakesKey(), "If-Match": r.Policy.TakesIfMatch(r.Method, r.Path)} {
+		for name, honored := range map[string]bool{
+			"Idempotency-Key": r.TakesKey(), "If-Match": r.Policy.TakesIfMatch(r.Method, r.Path), "Prefer": r.Policy.Waits,
+		} {
 			assert.Equal(t, honored, names[name], "%s %s: %s", r.Method, r.Path, name)
 			if honored {
 				routes[name]++
@@ -44,6 +46,7 @@ func TestTheDescriptionNamesTheRequestHeaders(t *testing.T) {
 	})
 	assert.Greater(t, routes["Idempotency-Key"], 100)
 	assert.Greater(t, routes["If-Match"], 10)
+	assert.Positive(t, routes["Prefer"])
 }
 
 // forEachRoute calls visit with each route of the contracts.

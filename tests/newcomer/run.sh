@@ -2,7 +2,8 @@
 # README as a newcomer meets it: a bare Debian 12, Go and make, no PostgreSQL, no module
 # cache, a user who is not root, and a checkout in a path with a space. README's commands
 # run as they stand there. NEWCOMER_TEST=all runs all of `make test` as well, which takes
-# long; otherwise one package's tests stand for it.
+# long; otherwise one package's tests stand for it. NEWCOMER_TARGETS names further targets, one
+# in each line with its variables, such as 'dist ARCH=amd64'; all of them run, also after a failure.
 #
 # Needs root (for mounts) and debootstrap. Everything is in one folder, which is removed at
 # the end, and only processes that were started in it are ended.
@@ -123,5 +124,12 @@ else
   if as 'make test-one PKG=./pkg/pg RUN=TestThatIsNowhere' >"$work/out" 2>&1; then fail 'a pattern that matches nothing did not fail'; fi
   grep -q "No test of ./pkg/pg matches 'TestThatIsNowhere'" "$work/out" || { cat "$work/out"; fail 'it does not say why'; }
 fi
+failed=()
+while read -r target; do
+  [ -n "$target" ] || continue
+  step "make $target"
+  if as "make $target" >"$work/out" 2>&1 </dev/null; then tail -n 3 "$work/out"; else tail -n 40 "$work/out"; failed+=("$target"); fi
+done <<<"${NEWCOMER_TARGETS:-}"
+[ "${#failed[@]}" -eq 0 ] || fail "these targets fail: $(printf '%s; ' "${failed[@]}")"
 step 'done'
 echo '1 passed, 0 failed'
