@@ -60,7 +60,7 @@ func (h *Handler) AdvanceSandboxClock(ctx context.Context, req *platformv1.Advan
 func message(c *authv1.TenantClock) *platformv1.SandboxClock {
 	now, ahead := time.UnixMicro(c.GetRealTime()).UTC(), time.Duration(c.GetAhead())*time.Microsecond
 	return &platformv1.SandboxClock{
-		DateTime: instant(now.Add(ahead)), RealDateTime: instant(now), AheadSeconds: int64(ahead / time.Second),
+		DateTime: instant(now.Add(ahead)), RealDateTime: instant(now), AheadSeconds: proto.Int64(int64(ahead / time.Second)),
 		LatestDateTime: instant(tenantclock.Latest(now)),
 	}
 }

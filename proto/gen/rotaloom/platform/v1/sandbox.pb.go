@@ -126,7 +126,7 @@ type SandboxClock struct {
 	// The real time at the same moment, RFC 3339 in UTC.
 	RealDateTime string `protobuf:"bytes,2,opt,name=real_date_time,json=realDateTime,proto3" json:"real_date_time,omitempty"`
 	// How far the clock is ahead, in whole seconds.
-	AheadSeconds int64 `protobuf:"varint,3,opt,name=ahead_seconds,json=aheadSeconds,proto3" json:"ahead_seconds,omitempty"`
+	AheadSeconds *int64 `protobuf:"varint,3,opt,name=ahead_seconds,json=aheadSeconds,proto3,oneof" json:"ahead_seconds,omitempty"`
 	// The latest time to which the clock can be advanced now, RFC 3339 in UTC.
 	LatestDateTime string `protobuf:"bytes,4,opt,name=latest_date_time,json=latestDateTime,proto3" json:"latest_date_time,omitempty"`
 	// The work that became due and was carried out, in the order of its due times. Only in
@@ -183,8 +183,8 @@ func (x *SandboxClock) GetRealDateTime() string {
 }
 
 func (x *SandboxClock) GetAheadSeconds() int64 {
-	if x != nil {
-		return x.AheadSeconds
+	if x != nil && x.AheadSeconds != nil {
+		return *x.AheadSeconds
 	}
 	return 0
 }
@@ -283,14 +283,15 @@ const file_rotaloom_platform_v1_sandbox_proto_rawDesc = "" +
 	"\x16GetSandboxClockRequest\"[\n" +
 	"\x1aAdvanceSandboxClockRequest\x12#\n" +
 	"\tdate_time\x18\x01 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x05R\bdateTime\x12\x18\n" +
-	"\aadvance\x18\x02 \x01(\tR\aadvance\"\x9f\x02\n" +
+	"\aadvance\x18\x02 \x01(\tR\aadvance\"\xb6\x02\n" +
 	"\fSandboxClock\x12\x1b\n" +
 	"\tdate_time\x18\x01 \x01(\tR\bdateTime\x12$\n" +
-	"\x0ereal_date_time\x18\x02 \x01(\tR\frealDateTime\x12#\n" +
-	"\rahead_seconds\x18\x03 \x01(\x03R\faheadSeconds\x12(\n" +
+	"\x0ereal_date_time\x18\x02 \x01(\tR\frealDateTime\x12(\n" +
+	"\rahead_seconds\x18\x03 \x01(\x03H\x00R\faheadSeconds\x88\x01\x01\x12(\n" +
 	"\x10latest_date_time\x18\x04 \x01(\tR\x0elatestDateTime\x12?\n" +
 	"\bdue_work\x18\x05 \x03(\v2$.rotaloom.platform.v1.SandboxDueWorkR\adueWork\x12)\n" +
-	"\x0edue_work_count\x18\x06 \x01(\x03H\x00R\fdueWorkCount\x88\x01\x01B\x11\n" +
+	"\x0edue_work_count\x18\x06 \x01(\x03H\x01R\fdueWorkCount\x88\x01\x01B\x10\n" +
+	"\x0e_ahead_secondsB\x11\n" +
 	"\x0f_due_work_count\"\x93\x01\n" +
 	"\x0eSandboxDueWork\x12\x1b\n" +
 	"\tdate_time\x18\x01 \x01(\tR\bdateTime\x123\n" +
