@@ -19,12 +19,14 @@ import (
 	"github.com/rotaloom/rotaloom/tests/scenario"
 )
 
+const throughAPI = "writes through the API, which adds the rows"
+
 // writesNothing lists the commands that do not change data of tenants, with the reason where it is
 // not obvious.
 var writesNothing = map[string]string{
-	"serve": "its requests have audit rows of their own", "migrate": "the schema belongs to no tenant", "demo": "writes through the API, which adds the rows",
+	"serve": "its requests have audit rows of their own", "migrate": "the schema belongs to no tenant", "demo": throughAPI,
 	"tenant list": "", "user list": "", "client list": "", "deadletter list": "", "propagation list": "", "propagation show": "",
-	"propagation follow": "", "verify": "", "doctor": "", "certs": "", "nats-permissions": "", "version": "", "settings": "", "completion": "", "config": "",
+	"propagation follow": "", "propagation undo": throughAPI, "propagation pause": throughAPI, "propagation resume": throughAPI, "verify": "", "doctor": "", "certs": "", "nats-permissions": "", "version": "", "settings": "", "completion": "", "config": "",
 	"backup": "files of the operator", "restore orphans": "", "restore from": "nothing runs, and restore finish leaves the row",
 	"context add": "a file of the operator", "context list": "", "context use": "a file of the operator", "context remove": "a file of the operator",
 }

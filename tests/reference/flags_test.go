@@ -19,7 +19,7 @@ import (
 // otherFlags are flags of other programs, which the documents and the code run.
 var otherFlags = map[string]string{
 	"auth": "initdb", "encoding": "initdb", "locale": "initdb", "no-instructions": "initdb", "no-sync": "initdb", "data-checksums": "initdb",
-	"cacert": "curl", "fail-with-body": "curl", "data-urlencode": "curl", "retry": "curl", "compressed": "curl",
+	"cacert": "curl", "fail-with-body": "curl", "data-urlencode": "curl", "retry": "curl", "compressed": "curl", "no-buffer": "curl",
 	"check": "sha256sum", "ignore-missing": "sha256sum", "now": "systemctl",
 	"namespace": "helm", "create-namespace": "helm", "set": "helm", "values": "helm", "wait": "helm", "reuse-values": "helm",
 	"dbname": "pg_basebackup", "pgdata": "pg_basebackup", "checkpoint": "pg_basebackup", "format": "pg_dump", "file": "pg_dump", "clean": "pg_restore", "if-exists": "pg_restore",

@@ -189,6 +189,7 @@ var acrossTenants = []exception{
 	{"select tenant_id, id from propagation where state <>", "finds stalled propagations"},
 	{"delete from propagation where (tenant_id, id) in", "deletes old rows"},
 	{"delete from audit_event where (tenant_id, occurred_at, id) in", "deletes old rows"},
+	{"delete from schedule_preview where expires_at < $1", "deletes old rows"},
 	{"delete from span_past_block where believed_until", "deletes old rows"},
 	{"_past where believed_until < $1", "deletes old rows"},
 	{"select state, count(*) from payroll_staging", "a metric"},

@@ -46,8 +46,8 @@ func (i *Instants) Find(ctx context.Context, path, text string) (time.Time, erro
 	case err != nil:
 		return given, err
 	case given.After(found.Now):
-		return given, fault.Newf(codeFuture, http.StatusBadRequest, "%s %s is later than now, %s. Send an instant of the past.",
-			path, request.FormatInstant(given), request.FormatInstant(found.Now)).WithMembers(path)
+		return given, fault.Newf(codeFuture, http.StatusBadRequest, "%s %s is later than now. Send an instant of the past.",
+			path, request.FormatInstant(given)).WithMembers(path)
 	}
 	if err := request.CheckKept(path, given, found.Now, i.keep); err != nil {
 		return given, err
