@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
 
@@ -24,8 +25,18 @@ func (f *fixture) rename(tenantID int64, kind setupref.Property, id int64, forme
 	}))
 }
 
+// readSettled reads the schedule as of the last settled instant.
+func (f *fixture) readSettled(req *schedulingv1.MultiReadScheduleRequest) *schedulingv1.Schedule {
+	f.t.Helper()
+	at, err := f.reader.SettledTime(f.Ctx)
+	require.NoError(f.t, err)
+	req = proto.CloneOf(req)
+	req.MultiReadOptions = &schedulingv1.MultiReadOptions{AsOfDateTime: request.FormatInstant(at)}
+	return f.read(req)
+}
+
 // Entries of patterns, which are cached, entered tags, and tags of open shifts have the present names of their
-// definitions, after each rename, in reads of one employee and of several.
+// definitions, after each rename, in reads of one employee and of several, and in reads as of an instant.
 func TestTagsHaveThePresentNamesOfDefinitions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -47,17 +58,19 @@ func TestTagsHaveThePresentNamesOfDefinitions(t *testing.T) {
 	requireNames := func(want ...string) {
 		t.Helper()
 		for _, employees := range [][]int64{{1}, {1, 9}} {
-			got := f.read(window("2025-03-03", "2025-03-04", []string{"SCHEDULETAGS", "OPENSHIFTS"}, employees...))
-			var names []string
-			for _, tag := range got.GetScheduleTags().GetScheduleTags() {
-				for _, s := range tag.GetSegments() {
-					names = append(names, s.GetTagDefinitionRef().GetQualifier())
+			req := window("2025-03-03", "2025-03-04", []string{"SCHEDULETAGS", "OPENSHIFTS"}, employees...)
+			for _, got := range []*schedulingv1.Schedule{f.read(req), f.readSettled(req)} {
+				var names []string
+				for _, tag := range got.GetScheduleTags().GetScheduleTags() {
+					for _, s := range tag.GetSegments() {
+						names = append(names, s.GetTagDefinitionRef().GetQualifier())
+					}
 				}
+				for _, s := range got.GetOpenShifts().GetShifts() {
+					names = append(names, s.GetSegments()[0].GetSegmentTags()[0].GetTagDefinitionRef().GetQualifier())
+				}
+				assert.Equal(t, want, names)
 			}
-			for _, s := range got.GetOpenShifts().GetShifts() {
-				names = append(names, s.GetSegments()[0].GetSegmentTags()[0].GetTagDefinitionRef().GetQualifier())
-			}
-			assert.Equal(t, want, names)
 		}
 	}
 	requireNames("Warden", "WARDEN", "Warden", "Warden", "Warden")
@@ -70,7 +83,7 @@ func TestTagsHaveThePresentNamesOfDefinitions(t *testing.T) {
 }
 
 // Entered and generated shifts and pay code edits have the present names of work rules and pay codes, on locked
-// days, too.
+// days, and in reads as of an instant, too.
 func TestEntriesHaveThePresentNamesOfSetup(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -91,15 +104,17 @@ func TestEntriesHaveThePresentNamesOfSetup(t *testing.T) {
 	f.lock(1, "2025-03-04", "2025-03-05")
 	requireNames := func(want ...string) {
 		t.Helper()
-		got := f.read(window("2025-03-03", "2025-03-04", []string{"SHIFTS", "PAYCODEEDITS"}, 1))
-		var names []string
-		for _, s := range got.GetShifts().GetShifts() {
-			names = append(names, s.GetSegments()[0].GetWorkruleRef().GetQualifier()+s.GetSegments()[0].GetTransferString())
+		req := window("2025-03-03", "2025-03-04", []string{"SHIFTS", "PAYCODEEDITS"}, 1)
+		for _, got := range []*schedulingv1.Schedule{f.read(req), f.readSettled(req)} {
+			var names []string
+			for _, s := range got.GetShifts().GetShifts() {
+				names = append(names, s.GetSegments()[0].GetWorkruleRef().GetQualifier()+s.GetSegments()[0].GetTransferString())
+			}
+			for _, e := range got.GetPayCodeEdits().GetPayCodeEdits() {
+				names = append(names, e.GetPayCodeRef().GetQualifier()+" "+e.GetWorkruleRef().GetQualifier()+e.GetTransferString())
+			}
+			assert.Equal(t, want, names)
 		}
-		for _, e := range got.GetPayCodeEdits().GetPayCodeEdits() {
-			names = append(names, e.GetPayCodeRef().GetQualifier()+" "+e.GetWorkruleRef().GetQualifier()+e.GetTransferString())
-		}
-		assert.Equal(t, want, names)
 	}
 	requireNames("Nights", "nights;Nights", "SICK ;nights;", "Sick Nights")
 	f.rename(tenantID, setupref.WorkRule, 7, "Nights", "Late")

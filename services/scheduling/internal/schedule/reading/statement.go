@@ -132,10 +132,11 @@ func (s variant) text() string {
 		}
 		return part + condition
 	}
-	list := []string{readSpans, ifAny(readItems, anyItems), ifAny(readHidden, anyHidden), ifAny(readLocks, anyLocks), readFormerNames}
+	list := []string{readSpans, ifAny(readItems, anyItems), ifAny(readHidden, anyHidden), ifAny(readLocks, anyLocks)}
 	if s.past {
 		list = []string{readSpans, readPastSpans, readItems, readHides, readLocks}
 	}
+	list = append(list, readFormerNames)
 	if s.details {
 		list = append(list, readKnown)
 	}
