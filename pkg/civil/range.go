@@ -2,6 +2,7 @@ package civil
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -40,6 +41,15 @@ func (r Range) Clamp() Range { return Range{From: r.From.Clamp(), To: r.To.Clamp
 
 // String returns r as YYYY-MM-DD..YYYY-MM-DD; the second date is the first day after r.
 func (r Range) String() string { return r.From.String() + ".." + r.To.String() }
+
+// Words formats the range for sentences, with its last day: "the days 2026-03-02 to 2026-03-08". A
+// range that reaches [Forever] has no last day.
+func (r Range) Words() string {
+	if r.To >= Forever {
+		return fmt.Sprintf("the days from %s on", r.From)
+	}
+	return fmt.Sprintf("the days %s to %s", r.From, r.To.AddDays(-1))
+}
 
 // Normalise sorts list in place and merges ranges that overlap or touch. The result reuses the
 // memory of list, ascends, and has at least one day between its ranges. Empty ranges are removed.

@@ -89,3 +89,11 @@ func requireNormalised(t *testing.T, list []civil.Range) {
 		}
 	}
 }
+
+func TestRangeInWords(t *testing.T) {
+	t.Parallel()
+	week := civil.Through(day(t, "2026-03-02"), day(t, "2026-03-08"))
+	assert.Equal(t, "the days 2026-03-02 to 2026-03-08", week.Words())
+	week.To = civil.Forever
+	assert.Equal(t, "the days from 2026-03-02 on", week.Words())
+}

@@ -37,7 +37,7 @@ func (l *layers) checkDuplicate(path string, others []span.Assignment, added *sp
 		}
 		return fault.Newf(CodeDuplicate, http.StatusConflict, "%s would generate the same shifts again that %s of the %s generates; it has %s. "+
 			"Change or end that assignment, or create this one with override to replace it, or with allowDuplicate to have each shift twice.",
-			path, name, l.kind.owner, daysText(other.Days()))
+			path, name, l.kind.owner, other.Days().Words())
 	}
 	return nil
 }

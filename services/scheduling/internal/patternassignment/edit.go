@@ -70,7 +70,7 @@ func (k *Kind) recreate(path string, a assignment, r *replacement) (edit, error)
 // first day it replaces the whole assignment.
 func (k *Kind) replaceFrom(path string, a assignment, date civil.Date, r *replacement) (edit, error) {
 	if !a.days.Contains(date) {
-		return edit{}, patterndefinition.Invalid(path+".date", "must be a day of the assignment %d, which has %s", a.id, daysText(a.days))
+		return edit{}, patterndefinition.Invalid(path+".date", "must be a day of the assignment %d, which has %s", a.id, a.days.Words())
 	}
 	days := civil.Range{From: date, To: a.days.To}
 	if r.to != nil {
@@ -112,12 +112,4 @@ func removeDays(a assignment, days civil.Range) edit {
 		e.after = append(e.after, rest)
 	}
 	return e
-}
-
-// daysText formats days for messages.
-func daysText(days civil.Range) string {
-	if days.To >= civil.Forever {
-		return fmt.Sprintf("the days from %s on", days.From)
-	}
-	return fmt.Sprintf("the days %s to %s", days.From, days.To.AddDays(-1))
 }

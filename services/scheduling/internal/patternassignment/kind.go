@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/assignmenthistory"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
@@ -29,7 +30,9 @@ type Kind struct {
 	// notice formats the notice about a number of employees with locked days.
 	notice func(employees int64) string
 
-	selectOwners, selectOne, selectWindow, selectPast, selectChanged, selectHistory, insertVersions, countLocked string
+	selectOwners, selectOne, selectWindow, selectPast, selectChanged, insertVersions, countLocked string
+	// history reads the versions of assignments.
+	history *assignmenthistory.Reader
 	// selectHired is empty for owners without a hire date.
 	selectHired string
 }
@@ -41,7 +44,7 @@ func (k *Kind) prepare(column, table string) *Kind {
 	k.selectWindow = fmt.Sprintf(selectWindow, column, table)
 	k.selectPast = fmt.Sprintf(selectPast, column, table)
 	k.selectChanged = fmt.Sprintf(selectChanged, column, table)
-	k.selectHistory = fmt.Sprintf(selectHistory, column)
+	k.history = assignmenthistory.NewReader(column)
 	k.insertVersions = fmt.Sprintf(insertVersions, column)
 	return k
 }

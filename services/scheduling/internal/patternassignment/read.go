@@ -99,7 +99,9 @@ func (s *Assignments) Read(ctx context.Context, selected Selection, options Read
 			}
 		}
 		if selected.History {
-			histories, err = s.kind.history(ctx, tx, always, window)
+			if histories, err = s.kind.history.Read(ctx, tx, always, window, maxRead+1); err == nil {
+				err = s.kind.checkRead(len(histories))
+			}
 		}
 		return err
 	})

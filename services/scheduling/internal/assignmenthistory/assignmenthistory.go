@@ -1,4 +1,6 @@
-package patternassignment
+// Package assignmenthistory describes the versions of the assignments of schedule patterns, and the
+// propagations that applied them.
+package assignmenthistory
 
 import (
 	"context"
@@ -15,9 +17,9 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
-// selectHistory reads every version of the owners' assignments with a day in the window, and the
+// selectVersions reads every version of the owners' assignments with a day in the window, and the
 // state of its propagation. The owner column is filled in. Rows are ordered by version.
-const selectHistory = `
+const selectVersions = `
 SELECT a.id, a.version, a.%[1]s, a.from_date, a.to_date, a.pattern_id, a.override,
        a.believed_from, nullif(a.believed_until, 'infinity'),
        EXISTS (SELECT FROM pattern_assignment n
@@ -48,7 +50,15 @@ type version struct {
 	propagationFinish *time.Time
 }
 
-func (k *Kind) history(ctx context.Context, db pg.Querier, owners []int64, window civil.Range) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
+// Reader reads the history of the assignments of one kind of owners. It is safe for concurrent use.
+type Reader struct{ sql string }
+
+// NewReader returns the Reader for the owners in a column of pattern_assignment.
+func NewReader(column string) *Reader { return &Reader{fmt.Sprintf(selectVersions, column)} }
+
+// Read returns the versions of the owners' assignments with a day in the window, at most limit. They
+// are ordered by owner, assignment and version.
+func (r *Reader) Read(ctx context.Context, db pg.Querier, owners []int64, window civil.Range, limit int) ([]*schedulingv1.GroupSchedulePatternHistory, error) {
 	var list []*schedulingv1.GroupSchedulePatternHistory
 	var v version
 	var from, to civil.Date
@@ -60,11 +70,11 @@ func (k *Kind) history(ctx context.Context, db pg.Querier, owners []int64, windo
 		row, err := v.message()
 		list = append(list, row)
 		return err
-	}, k.selectHistory, tenant.Of(ctx), owners, window.From, window.To, maxRead+1)
+	}, r.sql, tenant.Of(ctx), owners, window.From, window.To, limit)
 	if err != nil {
-		return nil, fmt.Errorf("patternassignment: read history: %w", err)
+		return nil, fmt.Errorf("assignmenthistory: read: %w", err)
 	}
-	return list, k.checkRead(len(list))
+	return list, nil
 }
 
 // versionBits is the number of bits of a history id for the version. The id has at most 53 bits, so
@@ -98,7 +108,7 @@ func (v *version) report() []string {
 		adds = "replaces"
 	}
 	lines := []string{fmt.Sprintf("Version %d has %s; its pattern %d %s the patterns below.",
-		v.number, daysText(v.days), v.patternID, adds)}
+		v.number, v.days.Words(), v.patternID, adds)}
 	if v.state != "" {
 		lines = append(lines, fmt.Sprintf("Propagation %d is %s for %d employees.", v.propagationID, v.state, v.employees))
 	}
