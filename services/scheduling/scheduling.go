@@ -118,11 +118,12 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
 	// Requests that wait for their propagation undo nothing.
-	propagations := propagation.NewHandler(deps.Pool, resolver.Visible, nil)
+	propagations := propagation.NewHandler(deps.Pool, resolver.Visible, propagation.Undos{})
+	previews := schedulepreview.NewPreviews(deps.Clock)
 	employmentTerms := employmentterm.New(deps.Pool)
 	termPatterns := employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
 		Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Terms: terms, Instants: instants, Propagations: propagations,
-		Previews: schedulepreview.NewPreviews(deps.Clock),
+		Previews: previews,
 	})
 	employeePatterns := employeeschedulepattern.New(employeeschedulepattern.Deps{
 		Pool: deps.Pool, Definitions: definitions, JobPaths: jobs, Directory: resolver, Schedules: items, Builder: cfg.Builder.Builder(), Instants: instants,
@@ -143,6 +144,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterEmployeeSchedulePatternServiceServer)(employeePatterns),
 			serve.Handle(schedulingv1.RegisterSchedulePreviewServiceServer)(schedulepreview.New(schedulepreview.Deps{
 				Pool: deps.Pool, Clock: deps.Clock, Terms: termPatterns.Assignments(), Reader: reader, Visible: resolver.Visible,
+				ProposeUndo: undoers.Propose,
 			})),
 			serve.Handle(schedulingv1.RegisterEmploymentTermScheduleServiceServer)(employmenttermschedule.New(employmenttermschedule.Deps{Pool: deps.Pool, Reader: reader, Terms: terms, Directory: resolver, Commons: commons})),
 			serve.Handle(schedulingv1.RegisterScheduleServiceServer)(schedule.New(deps.Pool, reader, resolver, commons, instants)),
@@ -153,7 +155,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterScheduleTagServiceServer)(scheduleitem.NewScheduleTags(items)),
 			serve.Handle(schedulingv1.RegisterScheduleEditServiceServer)(scheduleitem.NewScheduleEdits(items)),
 			serve.Handle(schedulingv1.RegisterDayLockServiceServer)(daylock.New(deps.Pool, resolver)),
-			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible, undoers.Undo)),
+			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews})),
 			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(groups),
 			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool, jobs)),
 			serve.Handle(schedulingv1.RegisterTimeOffEditServiceServer)(timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits})),

@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // codeEmpty (400): the list of operations is empty. Name at least one.
@@ -73,8 +74,13 @@ func New(deps Deps) *Handler {
 }
 
 // Undo undoes a change of assignments of employees, as [propagation.Undo] says.
-func (h *Handler) Undo(ctx context.Context, target *propagation.Undoable, remaining bool, reason string) (int64, []*schedulingv1.LaterDecision, error) {
-	return h.assignments.Undo(ctx, target, remaining, reason)
+func (h *Handler) Undo(ctx context.Context, request *propagation.UndoRequest) (int64, []*schedulingv1.LaterDecision, error) {
+	return h.assignments.Undo(ctx, request)
+}
+
+// ProposeUndo returns the decision of Undo.
+func (h *Handler) ProposeUndo(ctx context.Context, request *propagation.UndoRequest) (proposal.Decide, error) {
+	return h.assignments.ProposeUndo(ctx, request)
 }
 
 // GetEmployeeSchedulePattern returns one assignment, or the error 404.

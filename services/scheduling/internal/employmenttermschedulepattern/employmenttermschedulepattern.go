@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // Settings are the operator's settings. Zero values mean the defaults.
@@ -58,13 +59,8 @@ type Deps struct {
 	Propagations patternassignment.Propagations
 	// JobPaths warns of jobs of patterns that no location has. It may be nil.
 	JobPaths *jobpath.Checker
-	Previews Previews
-}
-
-// Previews finds the previews that requests apply.
-type Previews interface {
-	// Find returns the preview with an id for a request with a body, or nil without an id.
-	Find(id *int64, body proto.Message) (patternassignment.Preview, error)
+	// Previews finds the previews that requests apply.
+	Previews proposal.Previews
 }
 
 // Handler serves EmploymentTermSchedulePatternService.
@@ -72,7 +68,7 @@ type Handler struct {
 	schedulingv1.UnsafeEmploymentTermSchedulePatternServiceServer
 
 	assignments *patternassignment.Assignments
-	previews    Previews
+	previews    proposal.Previews
 	settings    Settings
 }
 
@@ -96,8 +92,13 @@ func New(settings Settings, deps Deps) *Handler {
 }
 
 // Undo undoes a change of assignments of terms, as [propagation.Undo] says.
-func (h *Handler) Undo(ctx context.Context, target *propagation.Undoable, remaining bool, reason string) (int64, []*schedulingv1.LaterDecision, error) {
-	return h.assignments.Undo(ctx, target, remaining, reason)
+func (h *Handler) Undo(ctx context.Context, request *propagation.UndoRequest) (int64, []*schedulingv1.LaterDecision, error) {
+	return h.assignments.Undo(ctx, request)
+}
+
+// ProposeUndo returns the decision of Undo.
+func (h *Handler) ProposeUndo(ctx context.Context, request *propagation.UndoRequest) (proposal.Decide, error) {
+	return h.assignments.ProposeUndo(ctx, request)
 }
 
 // Assignments returns the assignments of employment terms.

@@ -17,6 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // creation is one create operation of a request during its processing.
@@ -199,7 +200,7 @@ func (s *Assignments) create(ctx context.Context, list []creation, options Optio
 		if err := s.kind.lock.WaitEach(ctx, tx, createdOwners(list)); err != nil {
 			return err
 		}
-		if err := options.check(ctx, tx); err != nil {
+		if err := proposal.Check(ctx, tx, options.Preview); err != nil {
 			return err
 		}
 		d, err := s.decideCreate(ctx, tx, list)

@@ -7,6 +7,7 @@ import (
 
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // decision is a change of assignments that is not stored. A preview decides in the same way as the
@@ -46,7 +47,7 @@ func (s *Assignments) finish(ctx context.Context, tx pgx.Tx, d *decision, option
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := options.record(ctx, tx, propagationID); err != nil {
+	if err := proposal.Record(ctx, tx, options.Preview, propagationID); err != nil {
 		return nil, 0, err
 	}
 	described, err := s.describe(ctx, tx, d, nil)

@@ -4,48 +4,32 @@ import (
 	"context"
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
-// Proposal is a change that is decided and not stored. Numbers that the database would assign are
-// negative.
-type Proposal struct {
-	// Results are the results that the change would return. New assignments have no id.
-	Results []*schedulingv1.GroupSchedulePatternResult
-	// OwnerIDs are the owners of the assignments in the request, ascending.
-	OwnerIDs []int64
-	// Days are the days that the change affects, from the first to the last; empty without a change.
-	Days civil.Range
-	// Ended are the ids of the versions that end.
-	Ended []int64
-	// Added are the new versions of owners whose patterns reach schedules.
-	Added []span.Assignment
-	// Patterns are the patterns of Added that are not stored, by negative id.
-	Patterns map[int64]*schedulingv1.SchedulePattern
-}
-
-// Decide decides a change on the state that db reads. It writes nothing and takes no locks.
-type Decide func(ctx context.Context, db pg.Querier) (*Proposal, error)
-
 // ProposeCreate returns the decision of [Assignments.Create] for a request that is not partial. It
 // must not be called in a transaction.
-func (s *Assignments) ProposeCreate(ctx context.Context, inputs []*schedulingv1.GroupSchedulePatternCreate) (Decide, error) {
+func (s *Assignments) ProposeCreate(ctx context.Context, inputs []*schedulingv1.GroupSchedulePatternCreate) (proposal.Decide, error) {
 	list := s.kind.readCreations(inputs)
 	if err := s.complete(ctx, list, false); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, db pg.Querier) (*Proposal, error) {
+	return func(ctx context.Context, db pg.Querier) (*proposal.Proposal, error) {
 		d, err := s.decideCreate(ctx, db, list)
 		return s.propose(ctx, db, d, err)
 	}, nil
 }
 
 // ProposeUpdate is like [Assignments.ProposeCreate], for [Assignments.Update].
-func (s *Assignments) ProposeUpdate(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (Decide, error) {
+func (s *Assignments) ProposeUpdate(ctx context.Context, body *schedulingv1.ApplyUpdateGroupSchedulePatterns) (proposal.Decide, error) {
 	u, err := s.kind.readUpdate(body)
 	if err != nil {
 		return nil, fault.Join(err, s.checkPattern(u))
@@ -61,7 +45,7 @@ func (s *Assignments) ProposeUpdate(ctx context.Context, body *schedulingv1.Appl
 	for i := range owners {
 		ids[i] = owners[i].ID
 	}
-	return func(ctx context.Context, db pg.Querier) (*Proposal, error) {
+	return func(ctx context.Context, db pg.Querier) (*proposal.Proposal, error) {
 		d, err := s.decideRemoval(ctx, db, ids, u.window)
 		return s.propose(ctx, db, d, err)
 	}, nil
@@ -69,11 +53,11 @@ func (s *Assignments) ProposeUpdate(ctx context.Context, body *schedulingv1.Appl
 
 // ProposeDelete is like [Assignments.ProposeCreate], for [Assignments.Delete] of several
 // assignments. It ignores If-Match.
-func (s *Assignments) ProposeDelete(ctx context.Context, ids []int64) (Decide, error) {
+func (s *Assignments) ProposeDelete(ctx context.Context, ids []int64) (proposal.Decide, error) {
 	return s.proposeUpdate(ctx, newDeletion(ids, func(assignment) error { return nil }))
 }
 
-func (s *Assignments) proposeUpdate(ctx context.Context, u *update) (Decide, error) {
+func (s *Assignments) proposeUpdate(ctx context.Context, u *update) (proposal.Decide, error) {
 	r, err := s.replacement(ctx, u)
 	if err != nil {
 		return nil, err
@@ -82,7 +66,7 @@ func (s *Assignments) proposeUpdate(ctx context.Context, u *update) (Decide, err
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, db pg.Querier) (*Proposal, error) {
+	return func(ctx context.Context, db pg.Querier) (*proposal.Proposal, error) {
 		owners, err := s.kind.visibleOwners(ctx, db, u.ids, visible)
 		if err != nil {
 			return nil, err
@@ -93,28 +77,28 @@ func (s *Assignments) proposeUpdate(ctx context.Context, u *update) (Decide, err
 }
 
 // propose numbers and describes a decision without storing it.
-func (s *Assignments) propose(ctx context.Context, db pg.Querier, d *decision, err error) (*Proposal, error) {
+func (s *Assignments) propose(ctx context.Context, db pg.Querier, d *decision, err error) (*proposal.Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
 	if err := d.firstError(false); err != nil {
 		return nil, err
 	}
-	p := &Proposal{OwnerIDs: slices.Compact(slices.Sorted(slices.Values(d.owners))), Patterns: map[int64]*schedulingv1.SchedulePattern{}}
 	definitions := newDefinitions(d.edits)
 	ids, err := s.deps.Definitions.Find(ctx, db, definitions)
 	if err != nil {
 		return nil, err
 	}
+	unstored := map[int64]*schedulingv1.SchedulePattern{}
 	for _, definition := range definitions {
 		if id := ids[definition]; id < 0 {
-			p.Patterns[id] = definition.Pattern
+			unstored[id] = definition.Pattern
 		}
 	}
 	setPatterns(d.edits, ids)
-	numberUnstored(d.edits)
-	p.addEdits(d.edits)
-	p.Results, err = s.describe(ctx, db, d, p.Patterns)
+	p := s.kind.newProposal(d.owners, d.edits)
+	p.Patterns = unstored
+	p.Results, err = s.describe(ctx, db, d, unstored)
 	return p, err
 }
 
@@ -144,10 +128,22 @@ func numberUnstored(edits []edit) {
 	}
 }
 
-// addEdits adds the changes of numbered edits.
-func (p *Proposal) addEdits(edits []edit) {
+// newProposal numbers edits and proposes them.
+func (k *Kind) newProposal(owners []int64, edits []edit) *proposal.Proposal {
+	p := &proposal.Proposal{Added: map[int64][]span.Assignment{}}
+	ids := slices.Compact(slices.Sorted(slices.Values(owners)))
+	if k.ofEmployees {
+		p.EmployeeIDs = ids
+	} else {
+		p.TermIDs = ids
+	}
+	numberUnstored(edits)
+	names := map[int64]string{}
 	for i := range edits {
 		e := &edits[i]
+		for _, a := range append([]assignment{e.before}, e.after...) {
+			names[a.ownerID] = a.ownerName
+		}
 		if !e.changes() {
 			continue
 		}
@@ -161,8 +157,14 @@ func (p *Proposal) addEdits(edits []edit) {
 		}
 		for k := range e.after {
 			if a := &e.after[k]; a.inherits {
-				p.Added = append(p.Added, a.layer())
+				p.Added[a.ownerID] = append(p.Added[a.ownerID], a.layer())
 			}
 		}
 	}
+	for _, id := range ids {
+		if name, found := names[id]; found {
+			p.Owners = append(p.Owners, &commonv1.Ref{Id: proto.Int64(id), Qualifier: proto.String(name)})
+		}
+	}
+	return p
 }

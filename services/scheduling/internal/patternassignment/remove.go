@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // ByOwnerOutcome is the outcome of a request with owners. Each owner has a result for each affected
@@ -36,7 +37,7 @@ func (s *Assignments) removeByOwners(ctx context.Context, u *update, options Opt
 		if err := s.kind.lock.WaitEach(ctx, tx, ids); err != nil {
 			return err
 		}
-		if err := options.check(ctx, tx); err != nil {
+		if err := proposal.Check(ctx, tx, options.Preview); err != nil {
 			return err
 		}
 		d, err := s.decideRemoval(ctx, tx, ids, u.window)

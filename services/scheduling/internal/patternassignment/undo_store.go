@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // selectHeads reads the last versions of assignments. Retention never deletes them.
@@ -20,44 +21,68 @@ SELECT DISTINCT ON (id) id, version, coalesce(ended_by, 0) FROM pattern_assignme
 WHERE tenant_id = $1 AND id = ANY($2) ORDER BY id, version DESC`
 
 // Undo undoes a change of assignments, as [propagation.Undo] says.
-func (s *Assignments) Undo(ctx context.Context, target *propagation.Undoable, remaining bool, reason string) (int64, []*schedulingv1.LaterDecision, error) {
+func (s *Assignments) Undo(ctx context.Context, request *propagation.UndoRequest) (int64, []*schedulingv1.LaterDecision, error) {
 	visible, err := s.visibleOnDays(ctx)
 	if err != nil {
 		return 0, nil, err
 	}
-	owners := append(append([]int64{}, target.TermIDs...), target.EmployeeIDs...)
 	var propagationID int64
 	var later []*schedulingv1.LaterDecision
 	err = pg.InTx(ctx, s.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
-		if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
+		if err := s.kind.lock.WaitEach(ctx, tx, request.Target.Owners()); err != nil {
 			return err
 		}
-		if _, err := propagation.ReadUndoable(ctx, tx, target.ID); err != nil {
+		if err := proposal.Check(ctx, tx, request.Preview); err != nil {
 			return err
 		}
-		d, err := s.DecideUndo(ctx, tx, target, visible)
+		d, err := s.decideUndo(ctx, tx, request, visible)
 		if err != nil {
 			return err
-		}
-		if later = d.later; len(later) > 0 && !remaining {
-			return propagation.BuiltOn(later, "Undo them first, or send the mode REMAINING to undo the rest.")
-		}
-		switch {
-		case len(d.edits) == 0 && len(later) == 0:
-			return propagation.NothingLeft()
-		case len(d.edits) == 0:
-			return propagation.BuiltOn(later, "Nothing else of the change is left to undo.")
 		}
 		at, err := number(ctx, tx, d.edits)
 		if err != nil {
 			return err
 		}
-		propagationID, err = s.kind.storeFor(ctx, tx, at, d.edits, func(request *propagation.Request) {
-			request.Cause, request.Undoes, request.Reason = propagation.CauseUndo, target, reason
+		later = d.later
+		propagationID, err = s.kind.storeFor(ctx, tx, at, d.edits, func(stored *propagation.Request) {
+			stored.Cause, stored.Undoes, stored.Reason = propagation.CauseUndo, request.Target, request.Reason
 		})
-		return err
+		if err != nil {
+			return err
+		}
+		return proposal.Record(ctx, tx, request.Preview, propagationID)
 	})
 	return propagationID, later, err
+}
+
+// ProposeUndo returns the decision of [Assignments.Undo]. It must not be called in a transaction.
+func (s *Assignments) ProposeUndo(ctx context.Context, request *propagation.UndoRequest) (proposal.Decide, error) {
+	visible, err := s.visibleOnDays(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, db pg.Querier) (*proposal.Proposal, error) {
+		d, err := s.decideUndo(ctx, db, request, visible)
+		if err != nil {
+			return nil, err
+		}
+		p := s.kind.newProposal(request.Target.Owners(), d.edits)
+		p.Later, p.RestoresFrom = d.later, &request.Target.AcceptedAt
+		return p, nil
+	}, nil
+}
+
+// decideUndo decides an undo, and returns an error if it must not be made. To store the decision,
+// callers must hold the locks of the owners.
+func (s *Assignments) decideUndo(ctx context.Context, db pg.Querier, request *propagation.UndoRequest, visible rowvisibility.Set) (*UndoDecision, error) {
+	if _, err := propagation.ReadUndoable(ctx, db, request.Target.ID); err != nil {
+		return nil, err
+	}
+	d, err := s.DecideUndo(ctx, db, request.Target, visible)
+	if err != nil {
+		return nil, err
+	}
+	return d, request.RefuseUndo(d.later, len(d.edits) == 0)
 }
 
 // DecideUndo computes the undo of a change, and writes nothing. To store the decision, callers must
@@ -73,8 +98,7 @@ func (s *Assignments) DecideUndo(ctx context.Context, db pg.Querier, target *pro
 	if err := checkMayUndo(ctx, visible, versions); err != nil {
 		return nil, err
 	}
-	owners := append(append([]int64{}, target.TermIDs...), target.EmployeeIDs...)
-	now, err := s.kind.current(ctx, db, owners, allDays)
+	now, err := s.kind.current(ctx, db, target.Owners(), allDays)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 const resourceName = "schedule pattern assignment"
@@ -112,7 +113,7 @@ func (s *Assignments) update(ctx context.Context, u *update, options Options) (*
 		if err := s.kind.lock.WaitEach(ctx, tx, owners); err != nil {
 			return err
 		}
-		if err := options.check(ctx, tx); err != nil {
+		if err := proposal.Check(ctx, tx, options.Preview); err != nil {
 			return err
 		}
 		d, err := s.decideUpdate(ctx, tx, owners, u, r, visible)

@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // The reasons why a propagation skipped days of an employee.
@@ -31,14 +32,21 @@ type Handler struct {
 	schedulingv1.UnsafePropagationServiceServer
 	pool    *pg.Pool
 	visible Visible
-	undo    Undo
+	undo    Undos
+}
+
+// Undos are the dependencies of undos.
+type Undos struct {
+	Undo Undo
+	// Previews finds the previews that undos apply.
+	Previews proposal.Previews
 }
 
 var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
 
 // NewHandler returns the PropagationService on a database. It lists only employees that the caller
 // may see.
-func NewHandler(pool *pg.Pool, visible Visible, undo Undo) *Handler {
+func NewHandler(pool *pg.Pool, visible Visible, undo Undos) *Handler {
 	return &Handler{pool: pool, visible: visible, undo: undo}
 }
 

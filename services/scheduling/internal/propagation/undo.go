@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 const (
@@ -108,17 +110,34 @@ type Undoable struct {
 	AcceptedAt time.Time
 }
 
+// Owners returns the owners of the changed assignments.
+func (u *Undoable) Owners() []int64 {
+	return append(slices.Clone(u.TermIDs), u.EmployeeIDs...)
+}
+
+// UndoRequest asks for the undo of the change of a propagation.
+type UndoRequest struct {
+	Target *Undoable
+	// Remaining undoes the rest of the change if later decisions build on it. Otherwise a later
+	// decision is the error of [BuiltOn].
+	Remaining bool
+	// Reason is the reason for the undo, for readers of its propagation.
+	Reason string
+	// Preview is the preview that the caller applies; nil for an undo without a preview.
+	Preview proposal.Preview
+}
+
 // Undo undoes the change of a propagation, and returns the propagation that applies the undo and the
-// later decisions that build on the change. Unless remaining is set, a later decision is the error
-// of [BuiltOn].
-type Undo func(ctx context.Context, target *Undoable, remaining bool, reason string) (int64, []*schedulingv1.LaterDecision, error)
+// later decisions that build on the change.
+type Undo func(ctx context.Context, request *UndoRequest) (int64, []*schedulingv1.LaterDecision, error)
 
 const selectUndoable = `
 SELECT p.id, p.cause, p.state, p.employment_term_ids, p.employee_ids, p.allows_inheritance, p.accepted_at, ` + undoColumns + `
 FROM propagation p WHERE p.tenant_id = $1 AND p.id = $2`
 
 // ReadUndoable reads a propagation to undo. It returns the error for one that does not exist, or
-// that cannot be undone. Call it again under the locks of the owners: others may have undone it.
+// that cannot be undone; the latter is returned together with the propagation. Call it again under
+// the locks of the owners: others may have undone it.
 func ReadUndoable(ctx context.Context, db pg.Querier, id int64) (*Undoable, error) {
 	u := &Undoable{}
 	var cause, state string
@@ -133,13 +152,13 @@ func ReadUndoable(ctx context.Context, db pg.Querier, id int64) (*Undoable, erro
 	}
 	switch {
 	case undo.state == undoDone:
-		return nil, fault.Conflict(CodeNotUndoable, fmt.Sprintf("The propagation was undone before, by the propagation %d. To redo the change, undo that one.", *undo.by))
+		return u, fault.Conflict(CodeNotUndoable, fmt.Sprintf("The propagation was undone before, by the propagation %d. To redo the change, undo that one.", *undo.by))
 	case undo.state == undoNever:
-		return nil, fault.Conflict(CodeNotUndoable, neverUndone(Cause(cause)))
+		return u, fault.Conflict(CodeNotUndoable, neverUndone(Cause(cause)))
 	case undo.state == undoExpired:
-		return nil, fault.New(CodeTooOld, http.StatusGone, "The propagation is older than 30 days, so that it cannot be undone. Make a new change.")
+		return u, fault.New(CodeTooOld, http.StatusGone, "The propagation is older than 30 days, so that it cannot be undone. Make a new change.")
 	case state != StateFinished && state != StateFailed:
-		return nil, fault.Conflict(CodeNotUndoable, fmt.Sprintf("The propagation is %s. Undo it when it is finished.", state))
+		return u, fault.Conflict(CodeNotUndoable, fmt.Sprintf("The propagation is %s. Undo it when it is finished.", state))
 	}
 	return u, nil
 }
@@ -167,7 +186,7 @@ const maxLaterDecisions = 100
 // BuiltOn returns the error for later decisions that build on a change. advice says what to do.
 func BuiltOn(later []*schedulingv1.LaterDecision, advice string) error {
 	details := &commonv1.ErrorDetails{}
-	for _, d := range limitDecisions(later) {
+	for _, d := range LimitDecisions(later) {
 		details.Errors = append(details.Errors, &commonv1.ErrorBody{ErrorCode: CodeBuiltOn, Message: d.GetMessage()})
 	}
 	return fault.Conflict(CodeBuiltOn, fmt.Sprintf("%d later decisions build on the change; details.errors lists them. %s", len(later), advice)).WithDetails(details)
@@ -178,7 +197,22 @@ func OwnersHidden() error {
 	return fault.Forbidden(CodeOwnersHidden, "The change concerns employees whom you do not see. Ask a user who sees them.")
 }
 
-func limitDecisions(later []*schedulingv1.LaterDecision) []*schedulingv1.LaterDecision {
+// RefuseUndo returns the error for an undo that is not made: later decisions build on the change and
+// the request does not ask for the rest, or no part of the change is left to undo.
+func (r *UndoRequest) RefuseUndo(later []*schedulingv1.LaterDecision, isEmpty bool) error {
+	switch {
+	case len(later) > 0 && !r.Remaining:
+		return BuiltOn(later, "Undo them first, or send the mode REMAINING to undo the rest.")
+	case isEmpty && len(later) > 0:
+		return BuiltOn(later, "Nothing else of the change is left to undo.")
+	case isEmpty:
+		return NothingLeft()
+	}
+	return nil
+}
+
+// LimitDecisions returns the later decisions that a response lists.
+func LimitDecisions(later []*schedulingv1.LaterDecision) []*schedulingv1.LaterDecision {
 	return later[:min(len(later), maxLaterDecisions)]
 }
 
@@ -188,21 +222,35 @@ const (
 	modeRemaining = "REMAINING"
 )
 
+// CheckMode returns the mode of an undo in upper case, and reports whether it undoes the rest of a
+// change. The default is STRICT.
+func CheckMode(path, text string) (mode string, remaining bool, err error) {
+	switch mode = strings.ToUpper(text); mode {
+	case "":
+		return modeStrict, false, nil
+	case modeStrict, modeRemaining:
+		return mode, mode == modeRemaining, nil
+	default:
+		return "", false, invalid(fmt.Sprintf("%s: %.40q is not STRICT or REMAINING.", path, text))
+	}
+}
+
 // UndoPropagation undoes the change of a propagation, and returns the propagation of the undo, with the
 // later decisions that build on the change.
 func (h *Handler) UndoPropagation(ctx context.Context, req *schedulingv1.UndoPropagationRequest) (*schedulingv1.Propagation, error) {
-	mode := strings.ToUpper(req.GetMode())
-	if mode == "" {
-		mode = modeStrict
-	}
-	if mode != modeStrict && mode != modeRemaining {
-		return nil, invalid(fmt.Sprintf("mode: %.40q is not STRICT or REMAINING.", req.GetMode()))
-	}
-	target, err := ReadUndoable(ctx, h.pool, req.GetId())
+	mode, remaining, err := CheckMode("mode", req.GetBody().GetMode())
 	if err != nil {
 		return nil, err
 	}
-	id, later, err := h.undo(ctx, target, mode == modeRemaining, req.GetReason())
+	preview, err := h.undo.Previews.Find(req.PreviewId, &schedulingv1.PreviewedUndo{PropagationId: &req.Id, Mode: mode})
+	if err != nil {
+		return nil, err
+	}
+	target, err := ReadUndoable(ctx, h.pool, req.GetId())
+	if err != nil && (target == nil || preview == nil) { // Otherwise an undo by the same preview is the first reason to refuse.
+		return nil, err
+	}
+	id, later, err := h.undo.Undo(ctx, &UndoRequest{Target: target, Remaining: remaining, Reason: req.GetBody().GetReason(), Preview: preview})
 	if err != nil {
 		return nil, err
 	}
@@ -210,6 +258,6 @@ func (h *Handler) UndoPropagation(ctx context.Context, req *schedulingv1.UndoPro
 	if err != nil {
 		return nil, err
 	}
-	response.LaterDecisions = limitDecisions(later)
+	response.LaterDecisions = LimitDecisions(later)
 	return response, SetLocation(ctx, id)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // Previews finds the previews that requests apply.
@@ -22,7 +22,7 @@ type Previews struct{ clock clock.Clock }
 func NewPreviews(clk clock.Clock) *Previews { return &Previews{clk} }
 
 // Find returns the preview that a request with this body applies; nil if the id is nil.
-func (p *Previews) Find(id *int64, body proto.Message) (patternassignment.Preview, error) {
+func (p *Previews) Find(id *int64, body proto.Message) (proposal.Preview, error) {
 	if id == nil {
 		return nil, nil
 	}

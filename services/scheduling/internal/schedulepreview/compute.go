@@ -9,8 +9,8 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -25,10 +25,13 @@ type computation struct {
 	forecaster reconcile.Forecaster
 }
 
-func newComputation(tx pgx.Tx, reader *reading.Reader, days civil.Range, p *patternassignment.Proposal) (*computation, error) {
+func newComputation(tx pgx.Tx, reader *reading.Reader, days civil.Range, p *proposal.Proposal) (*computation, error) {
 	c := &computation{
 		tx: tx, reader: reader.In(tx), days: days, unstored: reading.NewUnstoredPatterns(p.Patterns),
-		hypothesis: reconcile.Hypothesis{Ended: p.Ended, Added: p.Added, Patterns: map[int64]*hiddenentry.Pattern{}},
+		hypothesis: reconcile.Hypothesis{
+			Ended: p.Ended, OfEmployees: p.OfEmployees(), Added: p.Added, Patterns: map[int64]*hiddenentry.Pattern{},
+			Inherits: p.Inherits, RestoresFrom: p.RestoresFrom,
+		},
 	}
 	for id, pattern := range p.Patterns {
 		compiled, err := hiddenentry.Compile(pattern)
@@ -47,8 +50,8 @@ type employeeChange struct {
 	before, after []reading.PlannedShift
 }
 
-// computeEach computes the schedules of employees, whose ids ascend, and calls add for each of them
-// in this order. The argument of add is valid until it returns.
+// computeEach computes the schedules of employees in the ascending order of their ids, and calls add
+// for each of them. The argument of add is valid until it returns.
 func (c *computation) computeEach(ctx context.Context, employeeIDs []int64, add func(*employeeChange) error) error {
 	for batch := range slices.Chunk(employeeIDs, batchEmployees) {
 		forecasts, err := c.forecaster.Forecast(ctx, c.tx, batch, &c.hypothesis)

@@ -14,10 +14,9 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
-	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // The states of a preview.
@@ -59,7 +58,7 @@ func (h *Handler) CreateSchedulePreview(ctx context.Context, req *schedulingv1.C
 
 // effect is the effect of a change on the schedules.
 type effect struct {
-	proposal *patternassignment.Proposal
+	proposal *proposal.Proposal
 	sums     totals
 }
 
@@ -68,7 +67,7 @@ const settleAttempts = 15
 
 // computeSettled computes the effect of a change on a state that includes no change after the settled
 // instant of its basis. Another open transaction can hold that instant back for a moment.
-func (h *Handler) computeSettled(ctx context.Context, r *row, decide patternassignment.Decide, window civil.Range, visible rowvisibility.Set) (*effect, error) {
+func (h *Handler) computeSettled(ctx context.Context, r *row, decide proposal.Decide, window civil.Range, visible rowvisibility.Set) (*effect, error) {
 	wait := backoff.Backoff{First: 5 * time.Millisecond, Max: 200 * time.Millisecond}
 	for {
 		e, err := h.compute(ctx, r, decide, window, visible)
@@ -86,36 +85,36 @@ func (h *Handler) computeSettled(ctx context.Context, r *row, decide patternassi
 
 // compute computes the effect of a change on the present state. It returns nil if the state includes a
 // change that has no settled instant yet: the preview would be stale at once.
-func (h *Handler) compute(ctx context.Context, r *row, decide patternassignment.Decide, window civil.Range, visible rowvisibility.Set) (*effect, error) {
+func (h *Handler) compute(ctx context.Context, r *row, decide proposal.Decide, window civil.Range, visible rowvisibility.Set) (*effect, error) {
 	if err := r.basis.settle(ctx, h.deps.Reader); err != nil {
 		return nil, err
 	}
 	var e *effect
 	err := pg.InSnapshot(ctx, h.deps.Pool, func(ctx context.Context, tx pgx.Tx) error {
 		e = nil
-		proposal, err := decide(ctx, tx)
+		p, err := decide(ctx, tx)
 		if err != nil {
 			return err
 		}
 		if r.basis.days = window; window.Empty() {
-			r.basis.days = defaultWindow(proposal.Days, civil.FromTime(h.deps.Clock.Now()))
+			r.basis.days = defaultWindow(p.Days, civil.FromTime(h.deps.Clock.Now()))
 		}
-		r.basis.termIDs = proposal.OwnerIDs
+		r.basis.termIDs, r.basis.employeeIDs = p.TermIDs, p.EmployeeIDs
 		if err := r.basis.readInheriting(ctx, tx); err != nil {
 			return err
 		}
 		if later, err := r.basis.findLaterChange(ctx, tx); later != nil || err != nil {
 			return err
 		}
-		c, err := newComputation(tx, h.deps.Reader, r.basis.days, proposal)
+		c, err := newComputation(tx, h.deps.Reader, r.basis.days, p)
 		if err != nil {
 			return err
 		}
-		employees, err := visibleEmployees(ctx, tx, proposal.OwnerIDs, visible, r.basis.days)
+		employees, err := visibleEmployees(ctx, tx, p, visible, r.basis.days)
 		if err != nil {
 			return err
 		}
-		e = &effect{proposal: proposal}
+		e = &effect{proposal: p}
 		return c.computeEach(ctx, employees, e.sums.add)
 	})
 	return e, err
@@ -124,8 +123,13 @@ func (h *Handler) compute(ctx context.Context, r *row, decide patternassignment.
 // store stores a preview, and returns it with the results of the change.
 func (h *Handler) store(ctx context.Context, r *row, e *effect) (*schedulingv1.SchedulePreview, error) {
 	shown := &schedulingv1.SchedulePreview{
-		Basis:   &schedulingv1.PreviewBasis{DateTime: formatTime(r.basis.settledAt), GroupRefs: changedGroups(e.proposal)},
-		Summary: e.sums.summary(), Skipped: e.sums.listSkipped(), Warnings: e.sums.warnings(),
+		Basis:   &schedulingv1.PreviewBasis{DateTime: formatTime(r.basis.settledAt)},
+		Summary: e.sums.summary(), Skipped: e.sums.listSkipped(), Warnings: e.sums.warnings(), LaterDecisions: propagation.LimitDecisions(e.proposal.Later),
+	}
+	if e.proposal.OfEmployees() {
+		shown.Basis.EmployeeRefs = e.proposal.Owners
+	} else {
+		shown.Basis.GroupRefs = e.proposal.Owners
 	}
 	var err error
 	if r.effect, err = (proto.MarshalOptions{Deterministic: true}).Marshal(shown); err != nil {
@@ -144,24 +148,10 @@ func (h *Handler) store(ctx context.Context, r *row, e *effect) (*schedulingv1.S
 
 // visibleEmployees returns the affected employees whom the caller sees on all days of the window, in
 // ascending order.
-func visibleEmployees(ctx context.Context, db pg.Querier, termIDs []int64, visible rowvisibility.Set, days civil.Range) ([]int64, error) {
-	employees, err := propagation.Affected(ctx, db, termIDs, nil)
+func visibleEmployees(ctx context.Context, db pg.Querier, p *proposal.Proposal, visible rowvisibility.Set, days civil.Range) ([]int64, error) {
+	employees, err := propagation.Affected(ctx, db, p.TermIDs, p.EmployeeIDs)
 	if err != nil || visible.All() {
 		return employees, err
 	}
 	return slices.DeleteFunc(employees, func(id int64) bool { return !visible.HasOn(id, days) }), nil
-}
-
-// changedGroups returns the employment terms whose patterns change, by id.
-func changedGroups(p *patternassignment.Proposal) []*commonv1.Ref {
-	refs := make([]*commonv1.Ref, 0, len(p.OwnerIDs))
-	for _, id := range p.OwnerIDs {
-		at := slices.IndexFunc(p.Results, func(r *schedulingv1.GroupSchedulePatternResult) bool {
-			return r.GetGroupSchedulePattern().GetGroupRef().GetId() == id
-		})
-		if at >= 0 {
-			refs = append(refs, p.Results[at].GetGroupSchedulePattern().GetGroupRef())
-		}
-	}
-	return refs
 }

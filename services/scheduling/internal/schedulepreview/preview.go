@@ -8,6 +8,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 )
 
@@ -22,6 +24,8 @@ type Deps struct {
 	Terms   *patternassignment.Assignments
 	Reader  *reading.Reader
 	Visible Visible
+	// ProposeUndo returns the decision of an undo, as [undo.Undoers.Propose] does.
+	ProposeUndo func(ctx context.Context, request *propagation.UndoRequest) (proposal.Decide, error)
 }
 
 // Handler serves SchedulePreviewService.

@@ -11,17 +11,18 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/patternassignment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
 )
 
 // windowDays limits the days of a window.
 var windowDays = policy.FindLimit[*schedulingv1.PreviewWindow]("days of a preview")
 
 // propose returns the decision of the previewed change, and the digest of the real request.
-func (h *Handler) propose(ctx context.Context, req *schedulingv1.CreateSchedulePreviewRequest) (patternassignment.Decide, []byte, error) {
-	if err := fault.ExactlyOne(codeChoice, "The request", "applyCreate, applyUpdate and delete",
-		req.GetApplyCreate() != nil, req.GetApplyUpdate() != nil, req.GetDelete() != nil); err != nil {
+func (h *Handler) propose(ctx context.Context, req *schedulingv1.CreateSchedulePreviewRequest) (proposal.Decide, []byte, error) {
+	if err := fault.ExactlyOne(codeChoice, "The request", "applyCreate, applyUpdate, delete and undo",
+		req.GetApplyCreate() != nil, req.GetApplyUpdate() != nil, req.GetDelete() != nil, req.GetUndo() != nil); err != nil {
 		return nil, nil, err
 	}
 	switch {
@@ -43,6 +44,8 @@ func (h *Handler) propose(ctx context.Context, req *schedulingv1.CreateScheduleP
 		}
 		decide, err := h.deps.Terms.ProposeUpdate(ctx, req.GetApplyUpdate())
 		return decide, digest, err
+	case req.GetUndo() != nil:
+		return h.proposeUndo(ctx, req.GetUndo())
 	default:
 		if len(req.GetDelete().GetIds()) == 0 {
 			return nil, nil, patterndefinition.Missing("delete.ids")
@@ -54,6 +57,28 @@ func (h *Handler) propose(ctx context.Context, req *schedulingv1.CreateScheduleP
 		decide, err := h.deps.Terms.ProposeDelete(ctx, req.GetDelete().GetIds())
 		return decide, digest, err
 	}
+}
+
+// proposeUndo returns the decision of an undo, and the digest that [propagation.Handler.UndoPropagation]
+// asks for.
+func (h *Handler) proposeUndo(ctx context.Context, undo *schedulingv1.PreviewedUndo) (proposal.Decide, []byte, error) {
+	if undo.PropagationId == nil {
+		return nil, nil, patterndefinition.Missing("undo.propagationId")
+	}
+	mode, remaining, err := propagation.CheckMode("undo.mode", undo.GetMode())
+	if err != nil {
+		return nil, nil, err
+	}
+	digest, err := requestDigest(&schedulingv1.PreviewedUndo{PropagationId: undo.PropagationId, Mode: mode})
+	if err != nil {
+		return nil, nil, err
+	}
+	target, err := propagation.ReadUndoable(ctx, h.deps.Pool, undo.GetPropagationId())
+	if err != nil {
+		return nil, nil, err
+	}
+	decide, err := h.deps.ProposeUndo(ctx, &propagation.UndoRequest{Target: target, Remaining: remaining})
+	return decide, digest, err
 }
 
 // requestDigest returns the digest of the body of a request that changes patterns. Bodies of

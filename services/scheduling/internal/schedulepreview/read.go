@@ -158,15 +158,15 @@ func (h *Handler) readPage(ctx context.Context, r *row, p *page) error {
 		if later != nil {
 			return staleFault()
 		}
-		proposal, err := decide(ctx, tx)
+		proposed, err := decide(ctx, tx)
 		if err != nil {
 			return err
 		}
-		c, err := newComputation(tx, h.deps.Reader, r.basis.days, proposal)
+		c, err := newComputation(tx, h.deps.Reader, r.basis.days, proposed)
 		if err != nil {
 			return err
 		}
-		employees, err := visibleEmployees(ctx, tx, proposal.OwnerIDs, visible, r.basis.days)
+		employees, err := visibleEmployees(ctx, tx, proposed, visible, r.basis.days)
 		if err != nil {
 			return err
 		}

@@ -25,12 +25,12 @@ const (
 
 	insertPreview = `
 INSERT INTO schedule_preview (tenant_id, created_by, request, digest, settled_at, employment_term_ids, inheriting_term_ids,
-    from_date, to_date, effect, expires_at)
-VALUES ($1, $2, $3, $4, $5, coalesce($6::bigint[], '{}'), coalesce($7::bigint[], '{}'), $8, $9, $10, $11) RETURNING id`
+    from_date, to_date, effect, expires_at, employee_ids)
+VALUES ($1, $2, $3, $4, $5, coalesce($6::bigint[], '{}'), coalesce($7::bigint[], '{}'), $8, $9, $10, $11, coalesce($12::bigint[], '{}')) RETURNING id`
 
 	selectPreview = `
-SELECT id, created_by, request, digest, settled_at, employment_term_ids, inheriting_term_ids, from_date, to_date, effect, expires_at,
-    applied_at IS NOT NULL, propagation_id
+SELECT id, created_by, request, digest, settled_at, employment_term_ids, employee_ids, inheriting_term_ids, from_date, to_date, effect,
+    expires_at, applied_at IS NOT NULL, propagation_id
 FROM schedule_preview WHERE tenant_id = $1 AND id = $2`
 
 	setApplied = `UPDATE schedule_preview SET applied_at = $3, propagation_id = $4 WHERE tenant_id = $1 AND id = $2`
@@ -73,7 +73,7 @@ func (r *row) insert(ctx context.Context, pool *pg.Pool, now time.Time) error {
 			return err
 		}
 		err := tx.QueryRow(ctx, insertPreview, tenantID, r.createdBy, r.request, r.digest, r.basis.settledAt, r.basis.termIDs, r.basis.inheriting,
-			r.basis.days.From, r.basis.days.To, r.effect, r.expiresAt).Scan(&r.id)
+			r.basis.days.From, r.basis.days.To, r.effect, r.expiresAt, r.basis.employeeIDs).Scan(&r.id)
 		if err != nil {
 			return fmt.Errorf("schedulepreview: insert: %w", err)
 		}
@@ -103,7 +103,7 @@ func readRow(ctx context.Context, db pg.Querier, id int64, lock bool) (*row, err
 	r := &row{}
 	var from, to civil.Date
 	err := db.QueryRow(ctx, sql, tenant.Of(ctx), id).Scan(&r.id, &r.createdBy, &r.request, &r.digest, &r.basis.settledAt, &r.basis.termIDs,
-		&r.basis.inheriting, &from, &to, &r.effect, &r.expiresAt, &r.applied, &r.propagationID)
+		&r.basis.employeeIDs, &r.basis.inheriting, &from, &to, &r.effect, &r.expiresAt, &r.applied, &r.propagationID)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && r.createdBy != caller(ctx) {
 		return nil, fault.NotFound(codeUnknown, fmt.Sprintf("You have no preview with the id %d.", id))
 	}

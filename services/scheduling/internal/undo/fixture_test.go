@@ -36,6 +36,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepreview"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/undo"
 	"github.com/rotaloom/rotaloom/services/scheduling/migrations"
@@ -105,8 +106,9 @@ func (w *fixture) serve() {
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind())
 	resolver := projection.NewResolver(w.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(w.Pool, definitions)
+	previews := schedulepreview.NewPreviews(clock.System{})
 	termPatterns := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
-		Pool: w.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(w.Pool),
+		Pool: w.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(w.Pool), Previews: previews,
 	})
 	ownPatterns := employeeschedulepattern.New(employeeschedulepattern.Deps{Pool: w.Pool, Definitions: definitions, Directory: resolver})
 	undoers := undo.Undoers{Terms: w.terms, TermPatterns: termPatterns, EmployeePatterns: ownPatterns}
@@ -116,7 +118,7 @@ func (w *fixture) serve() {
 	schedulingv1.RegisterShiftServiceServer(w.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: w.Pool, Directory: resolver, Reader: reader}))
 	schedulingv1.RegisterScheduleServiceServer(w.Local, schedule.New(w.Pool, reader, resolver, nil, asof.New(reader, -1)))
 	schedulingv1.RegisterDayLockServiceServer(w.Local, daylock.New(w.Pool, resolver))
-	schedulingv1.RegisterPropagationServiceServer(w.Local, propagation.NewHandler(w.Pool, resolver.Visible, undoers.Undo))
+	schedulingv1.RegisterPropagationServiceServer(w.Local, propagation.NewHandler(w.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews}))
 }
 
 // term makes a term that passes patterns on.
@@ -301,7 +303,7 @@ func ids(id int64) *schedulingv1.GroupSchedulePatternIds {
 // undo undoes a propagation strictly, and returns the propagation of the undo.
 func (w *fixture) undo(id int64) int64 {
 	w.t.Helper()
-	response, err := w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: id, Reason: "it was a mistake"})
+	response, err := w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: id, Body: &schedulingv1.UndoPropagation{Reason: "it was a mistake"}})
 	require.NoError(w.t, err)
 	require.Equal(w.t, "UNDO", response.GetCause())
 	require.Equal(w.t, id, response.GetUndoesPropagationId())

@@ -96,13 +96,13 @@ func TestLaterDecisionsStay(t *testing.T) {
 	f := faulttest.Require(t, err, propagation.CodeBuiltOn, 409)
 	require.Len(t, f.Details.GetErrors(), 1)
 	assert.Contains(t, f.Details.GetErrors()[0].GetMessage(), "was changed later")
-	_, err = w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: created, Mode: "REMAINING"})
+	_, err = w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: created, Body: &schedulingv1.UndoPropagation{Mode: "REMAINING"}})
 	assert.True(t, fault.HasCode(err, propagation.CodeBuiltOn), "nothing else is left: %v", err)
 
 	_, err = w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: divided})
 	f = faulttest.Require(t, err, propagation.CodeBuiltOn, 409)
 	assert.Contains(t, f.Details.GetErrors()[0].GetMessage(), "was hidden later")
-	response, err := w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: divided, Mode: "remaining"})
+	response, err := w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: divided, Body: &schedulingv1.UndoPropagation{Mode: "remaining"}})
 	require.NoError(t, err)
 	require.Len(t, response.GetLaterDecisions(), 1)
 	assert.Equal(t, "OVERRIDDEN", response.GetLaterDecisions()[0].GetReason())
@@ -171,7 +171,7 @@ func TestWhatCannotBeUndone(t *testing.T) {
 	changed := w.recreate(id, "LATE")
 	w.settle()
 	ask := func(id int64, mode string) error {
-		_, err := w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: id, Mode: mode})
+		_, err := w.propagations.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{Id: id, Body: &schedulingv1.UndoPropagation{Mode: mode}})
 		return err
 	}
 	assert.Equal(t, "NEVER", w.undoState(membership))

@@ -31,12 +31,11 @@ type UndoPropagationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The id of the propagation to undo.
 	Id int64 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	// STRICT refuses the request if later decisions build on the change, and lists them.
-	// REMAINING undoes the rest of the change, and the response lists the later
-	// decisions. The default is STRICT.
-	Mode string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
-	// The reason for the undo, for readers of its propagation.
-	Reason        string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The mode and the reason.
+	Body *UndoPropagation `protobuf:"bytes,2,opt,name=body,proto3" json:"body,omitempty"`
+	// The id of a preview of exactly this undo. The undo is made only if the preview is still
+	// READY.
+	PreviewId     *int64 `protobuf:"varint,3,opt,name=preview_id,json=previewId,proto3,oneof" json:"preview_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -78,14 +77,71 @@ func (x *UndoPropagationRequest) GetId() int64 {
 	return 0
 }
 
-func (x *UndoPropagationRequest) GetMode() string {
+func (x *UndoPropagationRequest) GetBody() *UndoPropagation {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *UndoPropagationRequest) GetPreviewId() int64 {
+	if x != nil && x.PreviewId != nil {
+		return *x.PreviewId
+	}
+	return 0
+}
+
+// UndoPropagation says how to undo the change of a propagation.
+type UndoPropagation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// STRICT refuses the request if later decisions build on the change, and lists them.
+	// REMAINING undoes the rest of the change, and the response lists the later
+	// decisions. The default is STRICT.
+	Mode string `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`
+	// The reason for the undo, for readers of its propagation.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UndoPropagation) Reset() {
+	*x = UndoPropagation{}
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UndoPropagation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UndoPropagation) ProtoMessage() {}
+
+func (x *UndoPropagation) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UndoPropagation.ProtoReflect.Descriptor instead.
+func (*UndoPropagation) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *UndoPropagation) GetMode() string {
 	if x != nil {
 		return x.Mode
 	}
 	return ""
 }
 
-func (x *UndoPropagationRequest) GetReason() string {
+func (x *UndoPropagation) GetReason() string {
 	if x != nil {
 		return x.Reason
 	}
@@ -104,7 +160,7 @@ type PausePropagationRequest struct {
 
 func (x *PausePropagationRequest) Reset() {
 	*x = PausePropagationRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -116,7 +172,7 @@ func (x *PausePropagationRequest) String() string {
 func (*PausePropagationRequest) ProtoMessage() {}
 
 func (x *PausePropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -129,7 +185,7 @@ func (x *PausePropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PausePropagationRequest.ProtoReflect.Descriptor instead.
 func (*PausePropagationRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PausePropagationRequest) GetId() int64 {
@@ -156,7 +212,7 @@ type ResumePropagationRequest struct {
 
 func (x *ResumePropagationRequest) Reset() {
 	*x = ResumePropagationRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -168,7 +224,7 @@ func (x *ResumePropagationRequest) String() string {
 func (*ResumePropagationRequest) ProtoMessage() {}
 
 func (x *ResumePropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -181,7 +237,7 @@ func (x *ResumePropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumePropagationRequest.ProtoReflect.Descriptor instead.
 func (*ResumePropagationRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ResumePropagationRequest) GetId() int64 {
@@ -207,7 +263,7 @@ type MultiReadPropagationPersonsRequest struct {
 
 func (x *MultiReadPropagationPersonsRequest) Reset() {
 	*x = MultiReadPropagationPersonsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -219,7 +275,7 @@ func (x *MultiReadPropagationPersonsRequest) String() string {
 func (*MultiReadPropagationPersonsRequest) ProtoMessage() {}
 
 func (x *MultiReadPropagationPersonsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -232,7 +288,7 @@ func (x *MultiReadPropagationPersonsRequest) ProtoReflect() protoreflect.Message
 
 // Deprecated: Use MultiReadPropagationPersonsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPropagationPersonsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *MultiReadPropagationPersonsRequest) GetId() int64 {
@@ -276,7 +332,7 @@ type PropagationPersonPage struct {
 
 func (x *PropagationPersonPage) Reset() {
 	*x = PropagationPersonPage{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -288,7 +344,7 @@ func (x *PropagationPersonPage) String() string {
 func (*PropagationPersonPage) ProtoMessage() {}
 
 func (x *PropagationPersonPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -301,7 +357,7 @@ func (x *PropagationPersonPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPersonPage.ProtoReflect.Descriptor instead.
 func (*PropagationPersonPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PropagationPersonPage) GetPersons() *PropagationPersonList {
@@ -328,7 +384,7 @@ type PropagationPersonList struct {
 
 func (x *PropagationPersonList) Reset() {
 	*x = PropagationPersonList{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -340,7 +396,7 @@ func (x *PropagationPersonList) String() string {
 func (*PropagationPersonList) ProtoMessage() {}
 
 func (x *PropagationPersonList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -353,7 +409,7 @@ func (x *PropagationPersonList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPersonList.ProtoReflect.Descriptor instead.
 func (*PropagationPersonList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PropagationPersonList) GetPersons() []*PropagationPerson {
@@ -384,7 +440,7 @@ type PropagationPerson struct {
 
 func (x *PropagationPerson) Reset() {
 	*x = PropagationPerson{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -396,7 +452,7 @@ func (x *PropagationPerson) String() string {
 func (*PropagationPerson) ProtoMessage() {}
 
 func (x *PropagationPerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -409,7 +465,7 @@ func (x *PropagationPerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPerson.ProtoReflect.Descriptor instead.
 func (*PropagationPerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PropagationPerson) GetEmployee() *v1.Ref {
@@ -457,7 +513,7 @@ type GetPropagationRequest struct {
 
 func (x *GetPropagationRequest) Reset() {
 	*x = GetPropagationRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -469,7 +525,7 @@ func (x *GetPropagationRequest) String() string {
 func (*GetPropagationRequest) ProtoMessage() {}
 
 func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -482,7 +538,7 @@ func (x *GetPropagationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPropagationRequest.ProtoReflect.Descriptor instead.
 func (*GetPropagationRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *GetPropagationRequest) GetId() int64 {
@@ -502,7 +558,7 @@ type ListPropagationsRequest struct {
 
 func (x *ListPropagationsRequest) Reset() {
 	*x = ListPropagationsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +570,7 @@ func (x *ListPropagationsRequest) String() string {
 func (*ListPropagationsRequest) ProtoMessage() {}
 
 func (x *ListPropagationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +583,7 @@ func (x *ListPropagationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPropagationsRequest.ProtoReflect.Descriptor instead.
 func (*ListPropagationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListPropagationsRequest) GetRequestId() string {
@@ -554,7 +610,7 @@ type MultiReadPropagationsRequest struct {
 
 func (x *MultiReadPropagationsRequest) Reset() {
 	*x = MultiReadPropagationsRequest{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -566,7 +622,7 @@ func (x *MultiReadPropagationsRequest) String() string {
 func (*MultiReadPropagationsRequest) ProtoMessage() {}
 
 func (x *MultiReadPropagationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -579,7 +635,7 @@ func (x *MultiReadPropagationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadPropagationsRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadPropagationsRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *MultiReadPropagationsRequest) GetWhere() *PropagationFilter {
@@ -634,7 +690,7 @@ type PropagationFilter struct {
 
 func (x *PropagationFilter) Reset() {
 	*x = PropagationFilter{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +702,7 @@ func (x *PropagationFilter) String() string {
 func (*PropagationFilter) ProtoMessage() {}
 
 func (x *PropagationFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +715,7 @@ func (x *PropagationFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationFilter.ProtoReflect.Descriptor instead.
 func (*PropagationFilter) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PropagationFilter) GetIds() []int64 {
@@ -724,7 +780,7 @@ type PropagationPage struct {
 
 func (x *PropagationPage) Reset() {
 	*x = PropagationPage{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -736,7 +792,7 @@ func (x *PropagationPage) String() string {
 func (*PropagationPage) ProtoMessage() {}
 
 func (x *PropagationPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -749,7 +805,7 @@ func (x *PropagationPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPage.ProtoReflect.Descriptor instead.
 func (*PropagationPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PropagationPage) GetPropagations() *PropagationList {
@@ -776,7 +832,7 @@ type PropagationList struct {
 
 func (x *PropagationList) Reset() {
 	*x = PropagationList{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +844,7 @@ func (x *PropagationList) String() string {
 func (*PropagationList) ProtoMessage() {}
 
 func (x *PropagationList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +857,7 @@ func (x *PropagationList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationList.ProtoReflect.Descriptor instead.
 func (*PropagationList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PropagationList) GetPropagations() []*Propagation {
@@ -887,7 +943,7 @@ type Propagation struct {
 
 func (x *Propagation) Reset() {
 	*x = Propagation{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -899,7 +955,7 @@ func (x *Propagation) String() string {
 func (*Propagation) ProtoMessage() {}
 
 func (x *Propagation) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -912,7 +968,7 @@ func (x *Propagation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Propagation.ProtoReflect.Descriptor instead.
 func (*Propagation) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Propagation) GetId() int64 {
@@ -1115,7 +1171,7 @@ type PropagationPattern struct {
 
 func (x *PropagationPattern) Reset() {
 	*x = PropagationPattern{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1127,7 +1183,7 @@ func (x *PropagationPattern) String() string {
 func (*PropagationPattern) ProtoMessage() {}
 
 func (x *PropagationPattern) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1140,7 +1196,7 @@ func (x *PropagationPattern) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationPattern.ProtoReflect.Descriptor instead.
 func (*PropagationPattern) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PropagationPattern) GetAssignmentId() int64 {
@@ -1190,7 +1246,7 @@ type PropagationUndo struct {
 
 func (x *PropagationUndo) Reset() {
 	*x = PropagationUndo{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1258,7 @@ func (x *PropagationUndo) String() string {
 func (*PropagationUndo) ProtoMessage() {}
 
 func (x *PropagationUndo) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,7 +1271,7 @@ func (x *PropagationUndo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationUndo.ProtoReflect.Descriptor instead.
 func (*PropagationUndo) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PropagationUndo) GetState() string {
@@ -1263,7 +1319,7 @@ type LaterDecision struct {
 
 func (x *LaterDecision) Reset() {
 	*x = LaterDecision{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1275,7 +1331,7 @@ func (x *LaterDecision) String() string {
 func (*LaterDecision) ProtoMessage() {}
 
 func (x *LaterDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1288,7 +1344,7 @@ func (x *LaterDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaterDecision.ProtoReflect.Descriptor instead.
 func (*LaterDecision) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LaterDecision) GetReason() string {
@@ -1350,7 +1406,7 @@ type PropagationFailure struct {
 
 func (x *PropagationFailure) Reset() {
 	*x = PropagationFailure{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1418,7 @@ func (x *PropagationFailure) String() string {
 func (*PropagationFailure) ProtoMessage() {}
 
 func (x *PropagationFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1431,7 @@ func (x *PropagationFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationFailure.ProtoReflect.Descriptor instead.
 func (*PropagationFailure) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PropagationFailure) GetEmployee() *v1.Ref {
@@ -1416,7 +1472,7 @@ type SkippedDays struct {
 
 func (x *SkippedDays) Reset() {
 	*x = SkippedDays{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1484,7 @@ func (x *SkippedDays) String() string {
 func (*SkippedDays) ProtoMessage() {}
 
 func (x *SkippedDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1497,7 @@ func (x *SkippedDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedDays.ProtoReflect.Descriptor instead.
 func (*SkippedDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SkippedDays) GetReason() string {
@@ -1478,7 +1534,7 @@ type SkippedPerson struct {
 
 func (x *SkippedPerson) Reset() {
 	*x = SkippedPerson{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1490,7 +1546,7 @@ func (x *SkippedPerson) String() string {
 func (*SkippedPerson) ProtoMessage() {}
 
 func (x *SkippedPerson) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[19]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1503,7 +1559,7 @@ func (x *SkippedPerson) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkippedPerson.ProtoReflect.Descriptor instead.
 func (*SkippedPerson) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{19}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *SkippedPerson) GetEmployee() *v1.Ref {
@@ -1533,7 +1589,7 @@ type PropagationDays struct {
 
 func (x *PropagationDays) Reset() {
 	*x = PropagationDays{}
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1545,7 +1601,7 @@ func (x *PropagationDays) String() string {
 func (*PropagationDays) ProtoMessage() {}
 
 func (x *PropagationDays) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[20]
+	mi := &file_rotaloom_scheduling_v1_propagation_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1558,7 +1614,7 @@ func (x *PropagationDays) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PropagationDays.ProtoReflect.Descriptor instead.
 func (*PropagationDays) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{20}
+	return file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PropagationDays) GetStartDate() string {
@@ -1579,11 +1635,16 @@ var File_rotaloom_scheduling_v1_propagation_proto protoreflect.FileDescriptor
 
 const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\n" +
-	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"\x83\x01\n" +
+	"(rotaloom/scheduling/v1/propagation.proto\x12\x16rotaloom.scheduling.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"\x98\x01\n" +
 	"\x16UndoPropagationRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\x12+\n" +
-	"\x04mode\x18\x02 \x01(\tB\x17\xa2\xbb\x18\x13b\x06STRICTb\tREMAININGR\x04mode\x12,\n" +
-	"\x06reason\x18\x03 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xf4\x03\x12\tWRL-00400R\x06reason\"W\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\x12;\n" +
+	"\x04body\x18\x02 \x01(\v2'.rotaloom.scheduling.v1.UndoPropagationR\x04body\x12\"\n" +
+	"\n" +
+	"preview_id\x18\x03 \x01(\x03H\x00R\tpreviewId\x88\x01\x01B\r\n" +
+	"\v_preview_id\"l\n" +
+	"\x0fUndoPropagation\x12+\n" +
+	"\x04mode\x18\x01 \x01(\tB\x17\xa2\xbb\x18\x13b\x06STRICTb\tREMAININGR\x04mode\x12,\n" +
+	"\x06reason\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xf4\x03\x12\tWRL-00400R\x06reason\"W\n" +
 	"\x17PausePropagationRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12,\n" +
 	"\x06reason\x18\x02 \x01(\tB\x14\xa2\xbb\x18\x102\x0e\b\xf4\x03\x12\tWRL-00400R\x06reason\"*\n" +
@@ -1721,7 +1782,7 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x0fPropagationDays\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x02 \x01(\tR\aendDate2\xb2\f\n" +
+	"\bend_date\x18\x02 \x01(\tR\aendDate2\xb5\f\n" +
 	"\x12PropagationService\x12\xb6\x01\n" +
 	"\x10ListPropagations\x12/.rotaloom.scheduling.v1.ListPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"H\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/propagations\x12\xce\x01\n" +
@@ -1730,10 +1791,10 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x1bMultiReadPropagationPersons\x12:.rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest\x1a-.rotaloom.scheduling.v1.PropagationPersonPage\"c\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/propagations/{id}/persons/multi_read\x12\xb3\x01\n" +
 	"\x0eGetPropagation\x12-.rotaloom.scheduling.v1.GetPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"M\xa2\xbb\x18!\n" +
-	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}\x12\xde\x01\n" +
-	"\x0fUndoPropagation\x12..rotaloom.scheduling.v1.UndoPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"v\xa2\xbb\x18B\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}\x12\xe1\x01\n" +
+	"\x0fUndoPropagation\x12..rotaloom.scheduling.v1.UndoPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"y\xa2\xbb\x18B\n" +
 	"\x1cscheduling.propagation.write\x18\x04`\x01\x92\x01\x1d\n" +
-	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02*:\x01*\"%/v1/scheduling/propagations/{id}/undo\x12\x82\x02\n" +
+	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02-:\x04body\"%/v1/scheduling/propagations/{id}/undo\x12\x82\x02\n" +
 	"\x10PausePropagation\x12/.rotaloom.scheduling.v1.PausePropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"\x97\x01\xa2\xbb\x18b\n" +
 	"\x1cscheduling.propagation.write\x18\x03`\x01\x92\x01=\x12;It changes when a schedule is updated, and not what it has.\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/propagations/{id}/pause\x12\x85\x02\n" +
 	"\x11ResumePropagation\x120.rotaloom.scheduling.v1.ResumePropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"\x98\x01\xa2\xbb\x18b\n" +
@@ -1752,76 +1813,78 @@ func file_rotaloom_scheduling_v1_propagation_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_propagation_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_rotaloom_scheduling_v1_propagation_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_rotaloom_scheduling_v1_propagation_proto_goTypes = []any{
 	(*UndoPropagationRequest)(nil),             // 0: rotaloom.scheduling.v1.UndoPropagationRequest
-	(*PausePropagationRequest)(nil),            // 1: rotaloom.scheduling.v1.PausePropagationRequest
-	(*ResumePropagationRequest)(nil),           // 2: rotaloom.scheduling.v1.ResumePropagationRequest
-	(*MultiReadPropagationPersonsRequest)(nil), // 3: rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
-	(*PropagationPersonPage)(nil),              // 4: rotaloom.scheduling.v1.PropagationPersonPage
-	(*PropagationPersonList)(nil),              // 5: rotaloom.scheduling.v1.PropagationPersonList
-	(*PropagationPerson)(nil),                  // 6: rotaloom.scheduling.v1.PropagationPerson
-	(*GetPropagationRequest)(nil),              // 7: rotaloom.scheduling.v1.GetPropagationRequest
-	(*ListPropagationsRequest)(nil),            // 8: rotaloom.scheduling.v1.ListPropagationsRequest
-	(*MultiReadPropagationsRequest)(nil),       // 9: rotaloom.scheduling.v1.MultiReadPropagationsRequest
-	(*PropagationFilter)(nil),                  // 10: rotaloom.scheduling.v1.PropagationFilter
-	(*PropagationPage)(nil),                    // 11: rotaloom.scheduling.v1.PropagationPage
-	(*PropagationList)(nil),                    // 12: rotaloom.scheduling.v1.PropagationList
-	(*Propagation)(nil),                        // 13: rotaloom.scheduling.v1.Propagation
-	(*PropagationPattern)(nil),                 // 14: rotaloom.scheduling.v1.PropagationPattern
-	(*PropagationUndo)(nil),                    // 15: rotaloom.scheduling.v1.PropagationUndo
-	(*LaterDecision)(nil),                      // 16: rotaloom.scheduling.v1.LaterDecision
-	(*PropagationFailure)(nil),                 // 17: rotaloom.scheduling.v1.PropagationFailure
-	(*SkippedDays)(nil),                        // 18: rotaloom.scheduling.v1.SkippedDays
-	(*SkippedPerson)(nil),                      // 19: rotaloom.scheduling.v1.SkippedPerson
-	(*PropagationDays)(nil),                    // 20: rotaloom.scheduling.v1.PropagationDays
-	(*v1.Ref)(nil),                             // 21: rotaloom.common.v1.Ref
-	(*v1.RefList)(nil),                         // 22: rotaloom.common.v1.RefList
-	(*ScheduleWarning)(nil),                    // 23: rotaloom.scheduling.v1.ScheduleWarning
+	(*UndoPropagation)(nil),                    // 1: rotaloom.scheduling.v1.UndoPropagation
+	(*PausePropagationRequest)(nil),            // 2: rotaloom.scheduling.v1.PausePropagationRequest
+	(*ResumePropagationRequest)(nil),           // 3: rotaloom.scheduling.v1.ResumePropagationRequest
+	(*MultiReadPropagationPersonsRequest)(nil), // 4: rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
+	(*PropagationPersonPage)(nil),              // 5: rotaloom.scheduling.v1.PropagationPersonPage
+	(*PropagationPersonList)(nil),              // 6: rotaloom.scheduling.v1.PropagationPersonList
+	(*PropagationPerson)(nil),                  // 7: rotaloom.scheduling.v1.PropagationPerson
+	(*GetPropagationRequest)(nil),              // 8: rotaloom.scheduling.v1.GetPropagationRequest
+	(*ListPropagationsRequest)(nil),            // 9: rotaloom.scheduling.v1.ListPropagationsRequest
+	(*MultiReadPropagationsRequest)(nil),       // 10: rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	(*PropagationFilter)(nil),                  // 11: rotaloom.scheduling.v1.PropagationFilter
+	(*PropagationPage)(nil),                    // 12: rotaloom.scheduling.v1.PropagationPage
+	(*PropagationList)(nil),                    // 13: rotaloom.scheduling.v1.PropagationList
+	(*Propagation)(nil),                        // 14: rotaloom.scheduling.v1.Propagation
+	(*PropagationPattern)(nil),                 // 15: rotaloom.scheduling.v1.PropagationPattern
+	(*PropagationUndo)(nil),                    // 16: rotaloom.scheduling.v1.PropagationUndo
+	(*LaterDecision)(nil),                      // 17: rotaloom.scheduling.v1.LaterDecision
+	(*PropagationFailure)(nil),                 // 18: rotaloom.scheduling.v1.PropagationFailure
+	(*SkippedDays)(nil),                        // 19: rotaloom.scheduling.v1.SkippedDays
+	(*SkippedPerson)(nil),                      // 20: rotaloom.scheduling.v1.SkippedPerson
+	(*PropagationDays)(nil),                    // 21: rotaloom.scheduling.v1.PropagationDays
+	(*v1.Ref)(nil),                             // 22: rotaloom.common.v1.Ref
+	(*v1.RefList)(nil),                         // 23: rotaloom.common.v1.RefList
+	(*ScheduleWarning)(nil),                    // 24: rotaloom.scheduling.v1.ScheduleWarning
 }
 var file_rotaloom_scheduling_v1_propagation_proto_depIdxs = []int32{
-	5,  // 0: rotaloom.scheduling.v1.PropagationPersonPage.persons:type_name -> rotaloom.scheduling.v1.PropagationPersonList
-	6,  // 1: rotaloom.scheduling.v1.PropagationPersonList.persons:type_name -> rotaloom.scheduling.v1.PropagationPerson
-	21, // 2: rotaloom.scheduling.v1.PropagationPerson.employee:type_name -> rotaloom.common.v1.Ref
-	20, // 3: rotaloom.scheduling.v1.PropagationPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
-	10, // 4: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
-	22, // 5: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
-	12, // 6: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
-	13, // 7: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
-	18, // 8: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
-	17, // 9: rotaloom.scheduling.v1.Propagation.failures:type_name -> rotaloom.scheduling.v1.PropagationFailure
-	23, // 10: rotaloom.scheduling.v1.Propagation.warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
-	21, // 11: rotaloom.scheduling.v1.Propagation.employment_terms:type_name -> rotaloom.common.v1.Ref
-	21, // 12: rotaloom.scheduling.v1.Propagation.planner:type_name -> rotaloom.common.v1.Ref
-	14, // 13: rotaloom.scheduling.v1.Propagation.patterns:type_name -> rotaloom.scheduling.v1.PropagationPattern
-	15, // 14: rotaloom.scheduling.v1.Propagation.undo:type_name -> rotaloom.scheduling.v1.PropagationUndo
-	16, // 15: rotaloom.scheduling.v1.Propagation.later_decisions:type_name -> rotaloom.scheduling.v1.LaterDecision
-	21, // 16: rotaloom.scheduling.v1.PropagationPattern.employment_term:type_name -> rotaloom.common.v1.Ref
-	21, // 17: rotaloom.scheduling.v1.PropagationPattern.employee:type_name -> rotaloom.common.v1.Ref
-	21, // 18: rotaloom.scheduling.v1.LaterDecision.owner:type_name -> rotaloom.common.v1.Ref
-	21, // 19: rotaloom.scheduling.v1.PropagationFailure.employee:type_name -> rotaloom.common.v1.Ref
-	19, // 20: rotaloom.scheduling.v1.SkippedDays.persons:type_name -> rotaloom.scheduling.v1.SkippedPerson
-	21, // 21: rotaloom.scheduling.v1.SkippedPerson.employee:type_name -> rotaloom.common.v1.Ref
-	20, // 22: rotaloom.scheduling.v1.SkippedPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
-	8,  // 23: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
-	9,  // 24: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
-	3,  // 25: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:input_type -> rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
-	7,  // 26: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
-	0,  // 27: rotaloom.scheduling.v1.PropagationService.UndoPropagation:input_type -> rotaloom.scheduling.v1.UndoPropagationRequest
-	1,  // 28: rotaloom.scheduling.v1.PropagationService.PausePropagation:input_type -> rotaloom.scheduling.v1.PausePropagationRequest
-	2,  // 29: rotaloom.scheduling.v1.PropagationService.ResumePropagation:input_type -> rotaloom.scheduling.v1.ResumePropagationRequest
-	11, // 30: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	11, // 31: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
-	4,  // 32: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:output_type -> rotaloom.scheduling.v1.PropagationPersonPage
-	13, // 33: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	13, // 34: rotaloom.scheduling.v1.PropagationService.UndoPropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	13, // 35: rotaloom.scheduling.v1.PropagationService.PausePropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	13, // 36: rotaloom.scheduling.v1.PropagationService.ResumePropagation:output_type -> rotaloom.scheduling.v1.Propagation
-	30, // [30:37] is the sub-list for method output_type
-	23, // [23:30] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	1,  // 0: rotaloom.scheduling.v1.UndoPropagationRequest.body:type_name -> rotaloom.scheduling.v1.UndoPropagation
+	6,  // 1: rotaloom.scheduling.v1.PropagationPersonPage.persons:type_name -> rotaloom.scheduling.v1.PropagationPersonList
+	7,  // 2: rotaloom.scheduling.v1.PropagationPersonList.persons:type_name -> rotaloom.scheduling.v1.PropagationPerson
+	22, // 3: rotaloom.scheduling.v1.PropagationPerson.employee:type_name -> rotaloom.common.v1.Ref
+	21, // 4: rotaloom.scheduling.v1.PropagationPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
+	11, // 5: rotaloom.scheduling.v1.MultiReadPropagationsRequest.where:type_name -> rotaloom.scheduling.v1.PropagationFilter
+	23, // 6: rotaloom.scheduling.v1.PropagationFilter.employment_terms:type_name -> rotaloom.common.v1.RefList
+	13, // 7: rotaloom.scheduling.v1.PropagationPage.propagations:type_name -> rotaloom.scheduling.v1.PropagationList
+	14, // 8: rotaloom.scheduling.v1.PropagationList.propagations:type_name -> rotaloom.scheduling.v1.Propagation
+	19, // 9: rotaloom.scheduling.v1.Propagation.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
+	18, // 10: rotaloom.scheduling.v1.Propagation.failures:type_name -> rotaloom.scheduling.v1.PropagationFailure
+	24, // 11: rotaloom.scheduling.v1.Propagation.warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
+	22, // 12: rotaloom.scheduling.v1.Propagation.employment_terms:type_name -> rotaloom.common.v1.Ref
+	22, // 13: rotaloom.scheduling.v1.Propagation.planner:type_name -> rotaloom.common.v1.Ref
+	15, // 14: rotaloom.scheduling.v1.Propagation.patterns:type_name -> rotaloom.scheduling.v1.PropagationPattern
+	16, // 15: rotaloom.scheduling.v1.Propagation.undo:type_name -> rotaloom.scheduling.v1.PropagationUndo
+	17, // 16: rotaloom.scheduling.v1.Propagation.later_decisions:type_name -> rotaloom.scheduling.v1.LaterDecision
+	22, // 17: rotaloom.scheduling.v1.PropagationPattern.employment_term:type_name -> rotaloom.common.v1.Ref
+	22, // 18: rotaloom.scheduling.v1.PropagationPattern.employee:type_name -> rotaloom.common.v1.Ref
+	22, // 19: rotaloom.scheduling.v1.LaterDecision.owner:type_name -> rotaloom.common.v1.Ref
+	22, // 20: rotaloom.scheduling.v1.PropagationFailure.employee:type_name -> rotaloom.common.v1.Ref
+	20, // 21: rotaloom.scheduling.v1.SkippedDays.persons:type_name -> rotaloom.scheduling.v1.SkippedPerson
+	22, // 22: rotaloom.scheduling.v1.SkippedPerson.employee:type_name -> rotaloom.common.v1.Ref
+	21, // 23: rotaloom.scheduling.v1.SkippedPerson.days:type_name -> rotaloom.scheduling.v1.PropagationDays
+	9,  // 24: rotaloom.scheduling.v1.PropagationService.ListPropagations:input_type -> rotaloom.scheduling.v1.ListPropagationsRequest
+	10, // 25: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:input_type -> rotaloom.scheduling.v1.MultiReadPropagationsRequest
+	4,  // 26: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:input_type -> rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest
+	8,  // 27: rotaloom.scheduling.v1.PropagationService.GetPropagation:input_type -> rotaloom.scheduling.v1.GetPropagationRequest
+	0,  // 28: rotaloom.scheduling.v1.PropagationService.UndoPropagation:input_type -> rotaloom.scheduling.v1.UndoPropagationRequest
+	2,  // 29: rotaloom.scheduling.v1.PropagationService.PausePropagation:input_type -> rotaloom.scheduling.v1.PausePropagationRequest
+	3,  // 30: rotaloom.scheduling.v1.PropagationService.ResumePropagation:input_type -> rotaloom.scheduling.v1.ResumePropagationRequest
+	12, // 31: rotaloom.scheduling.v1.PropagationService.ListPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	12, // 32: rotaloom.scheduling.v1.PropagationService.MultiReadPropagations:output_type -> rotaloom.scheduling.v1.PropagationPage
+	5,  // 33: rotaloom.scheduling.v1.PropagationService.MultiReadPropagationPersons:output_type -> rotaloom.scheduling.v1.PropagationPersonPage
+	14, // 34: rotaloom.scheduling.v1.PropagationService.GetPropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	14, // 35: rotaloom.scheduling.v1.PropagationService.UndoPropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	14, // 36: rotaloom.scheduling.v1.PropagationService.PausePropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	14, // 37: rotaloom.scheduling.v1.PropagationService.ResumePropagation:output_type -> rotaloom.scheduling.v1.Propagation
+	31, // [31:38] is the sub-list for method output_type
+	24, // [24:31] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_propagation_proto_init() }
@@ -1830,21 +1893,22 @@ func file_rotaloom_scheduling_v1_propagation_proto_init() {
 		return
 	}
 	file_rotaloom_scheduling_v1_schedule_warning_proto_init()
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[3].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[0].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[6].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[9].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[13].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[5].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[7].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[10].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[14].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[16].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_propagation_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_propagation_proto_rawDesc), len(file_rotaloom_scheduling_v1_propagation_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -54,7 +54,8 @@ type PropagationServiceClient interface {
 	// of the term, are as they were before it. Locked days and entries that were made by
 	// hand stay. Content-Location and the response name the propagation that applies the
 	// undo; to redo the change, undo that propagation. The caller also needs the permission
-	// to write what the change wrote, for all of its terms or employees.
+	// to write what the change wrote, for all of its terms or employees. To see the effect
+	// first, preview the undo, and send the id of the preview as previewId.
 	UndoPropagation(ctx context.Context, in *UndoPropagationRequest, opts ...grpc.CallOption) (*Propagation, error)
 	// Stops a propagation: schedules that it has not updated yet wait until it is resumed.
 	// If another change updates some of them, they get this change as well. Propagations
@@ -167,7 +168,8 @@ type PropagationServiceServer interface {
 	// of the term, are as they were before it. Locked days and entries that were made by
 	// hand stay. Content-Location and the response name the propagation that applies the
 	// undo; to redo the change, undo that propagation. The caller also needs the permission
-	// to write what the change wrote, for all of its terms or employees.
+	// to write what the change wrote, for all of its terms or employees. To see the effect
+	// first, preview the undo, and send the id of the preview as previewId.
 	UndoPropagation(context.Context, *UndoPropagationRequest) (*Propagation, error)
 	// Stops a propagation: schedules that it has not updated yet wait until it is resumed.
 	// If another change updates some of them, they get this change as well. Propagations

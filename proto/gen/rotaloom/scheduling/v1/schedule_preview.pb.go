@@ -35,8 +35,11 @@ type CreateSchedulePreviewRequest struct {
 	ApplyUpdate *ApplyUpdateGroupSchedulePatterns `protobuf:"bytes,2,opt,name=apply_update,json=applyUpdate,proto3" json:"apply_update,omitempty"`
 	// The assignments to delete. Only a preview of one assignment can be applied.
 	Delete *DeleteGroupSchedulePatterns `protobuf:"bytes,3,opt,name=delete,proto3" json:"delete,omitempty"`
+	// The undo of the change of a propagation.
+	Undo *PreviewedUndo `protobuf:"bytes,4,opt,name=undo,proto3" json:"undo,omitempty"`
 	// The days that the summary and the days of employees are about. The default is 28 days
-	// from the first day that the change affects.
+	// from the first day that the change affects. For the undo of a change of
+	// allowsInheritance, it is 28 days from today.
 	Window        *PreviewWindow `protobuf:"bytes,5,opt,name=window,proto3" json:"window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -93,11 +96,76 @@ func (x *CreateSchedulePreviewRequest) GetDelete() *DeleteGroupSchedulePatterns 
 	return nil
 }
 
+func (x *CreateSchedulePreviewRequest) GetUndo() *PreviewedUndo {
+	if x != nil {
+		return x.Undo
+	}
+	return nil
+}
+
 func (x *CreateSchedulePreviewRequest) GetWindow() *PreviewWindow {
 	if x != nil {
 		return x.Window
 	}
 	return nil
+}
+
+// PreviewedUndo is the undo of a propagation. To make it, undo the propagation in the same
+// mode, with any reason.
+type PreviewedUndo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the propagation to undo.
+	PropagationId *int64 `protobuf:"varint,1,opt,name=propagation_id,json=propagationId,proto3,oneof" json:"propagation_id,omitempty"`
+	// STRICT is refused if later decisions build on the change, and lists them. REMAINING
+	// previews the undo of the rest, and laterDecisions lists the decisions. The default is
+	// STRICT.
+	Mode          string `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewedUndo) Reset() {
+	*x = PreviewedUndo{}
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewedUndo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewedUndo) ProtoMessage() {}
+
+func (x *PreviewedUndo) ProtoReflect() protoreflect.Message {
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewedUndo.ProtoReflect.Descriptor instead.
+func (*PreviewedUndo) Descriptor() ([]byte, []int) {
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PreviewedUndo) GetPropagationId() int64 {
+	if x != nil && x.PropagationId != nil {
+		return *x.PropagationId
+	}
+	return 0
+}
+
+func (x *PreviewedUndo) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
 }
 
 // DeleteGroupSchedulePatterns names the assignments to delete.
@@ -111,7 +179,7 @@ type DeleteGroupSchedulePatterns struct {
 
 func (x *DeleteGroupSchedulePatterns) Reset() {
 	*x = DeleteGroupSchedulePatterns{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -123,7 +191,7 @@ func (x *DeleteGroupSchedulePatterns) String() string {
 func (*DeleteGroupSchedulePatterns) ProtoMessage() {}
 
 func (x *DeleteGroupSchedulePatterns) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[1]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -136,7 +204,7 @@ func (x *DeleteGroupSchedulePatterns) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteGroupSchedulePatterns.ProtoReflect.Descriptor instead.
 func (*DeleteGroupSchedulePatterns) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{1}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *DeleteGroupSchedulePatterns) GetIds() []int64 {
@@ -159,7 +227,7 @@ type PreviewWindow struct {
 
 func (x *PreviewWindow) Reset() {
 	*x = PreviewWindow{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -171,7 +239,7 @@ func (x *PreviewWindow) String() string {
 func (*PreviewWindow) ProtoMessage() {}
 
 func (x *PreviewWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[2]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -184,7 +252,7 @@ func (x *PreviewWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewWindow.ProtoReflect.Descriptor instead.
 func (*PreviewWindow) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{2}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PreviewWindow) GetStartDate() string {
@@ -211,7 +279,7 @@ type GetSchedulePreviewRequest struct {
 
 func (x *GetSchedulePreviewRequest) Reset() {
 	*x = GetSchedulePreviewRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -223,7 +291,7 @@ func (x *GetSchedulePreviewRequest) String() string {
 func (*GetSchedulePreviewRequest) ProtoMessage() {}
 
 func (x *GetSchedulePreviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[3]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -236,7 +304,7 @@ func (x *GetSchedulePreviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSchedulePreviewRequest.ProtoReflect.Descriptor instead.
 func (*GetSchedulePreviewRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{3}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *GetSchedulePreviewRequest) GetId() int64 {
@@ -261,7 +329,7 @@ type SchedulePreview struct {
 	// The days that the summary is about.
 	Window *PreviewWindow `protobuf:"bytes,5,opt,name=window,proto3" json:"window,omitempty"`
 	// The results that the real request would return. New assignments have no id yet. They
-	// are only in the response that created the preview.
+	// are only in the response that created the preview. An undo has none.
 	Results []*GroupSchedulePatternResult `protobuf:"bytes,6,rep,name=results,proto3" json:"results,omitempty"`
 	// The effect of the change. It counts only employees whom the caller may see.
 	Summary *PreviewSummary `protobuf:"bytes,7,opt,name=summary,proto3" json:"summary,omitempty"`
@@ -274,13 +342,16 @@ type SchedulePreview struct {
 	// The id of the propagation that made the change; only in the state APPLIED, and absent
 	// if the change affected nothing.
 	PropagationId *int64 `protobuf:"varint,11,opt,name=propagation_id,json=propagationId,proto3,oneof" json:"propagation_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// For an undo in the mode REMAINING: the later decisions that build on the change, at
+	// most 100.
+	LaterDecisions []*LaterDecision `protobuf:"bytes,12,rep,name=later_decisions,json=laterDecisions,proto3" json:"later_decisions,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *SchedulePreview) Reset() {
 	*x = SchedulePreview{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -292,7 +363,7 @@ func (x *SchedulePreview) String() string {
 func (*SchedulePreview) ProtoMessage() {}
 
 func (x *SchedulePreview) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[4]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -305,7 +376,7 @@ func (x *SchedulePreview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePreview.ProtoReflect.Descriptor instead.
 func (*SchedulePreview) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{4}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *SchedulePreview) GetId() int64 {
@@ -385,20 +456,29 @@ func (x *SchedulePreview) GetPropagationId() int64 {
 	return 0
 }
 
+func (x *SchedulePreview) GetLaterDecisions() []*LaterDecision {
+	if x != nil {
+		return x.LaterDecisions
+	}
+	return nil
+}
+
 // PreviewBasis is the state that a preview was computed from.
 type PreviewBasis struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// All changes up to this instant are part of the basis, in UTC and RFC 3339.
 	DateTime string `protobuf:"bytes,1,opt,name=date_time,json=dateTime,proto3" json:"date_time,omitempty"`
 	// The employment terms whose patterns the change affects.
-	GroupRefs     []*v1.Ref `protobuf:"bytes,2,rep,name=group_refs,json=groupRefs,proto3" json:"group_refs,omitempty"`
+	GroupRefs []*v1.Ref `protobuf:"bytes,2,rep,name=group_refs,json=groupRefs,proto3" json:"group_refs,omitempty"`
+	// The employees whose own patterns the change affects; only for the undo of such a change.
+	EmployeeRefs  []*v1.Ref `protobuf:"bytes,3,rep,name=employee_refs,json=employeeRefs,proto3" json:"employee_refs,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PreviewBasis) Reset() {
 	*x = PreviewBasis{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -410,7 +490,7 @@ func (x *PreviewBasis) String() string {
 func (*PreviewBasis) ProtoMessage() {}
 
 func (x *PreviewBasis) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[5]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -423,7 +503,7 @@ func (x *PreviewBasis) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewBasis.ProtoReflect.Descriptor instead.
 func (*PreviewBasis) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{5}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PreviewBasis) GetDateTime() string {
@@ -440,11 +520,19 @@ func (x *PreviewBasis) GetGroupRefs() []*v1.Ref {
 	return nil
 }
 
+func (x *PreviewBasis) GetEmployeeRefs() []*v1.Ref {
+	if x != nil {
+		return x.EmployeeRefs
+	}
+	return nil
+}
+
 // PreviewSummary counts the effect of a change. Shifts and seconds are those of the window;
 // spans are those of all days.
 type PreviewSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The employees who are, were or will be on the employment terms.
+	// The employees who are, were or will be on the employment terms, or whose own patterns
+	// the change affects.
 	EmployeesTotal *int64 `protobuf:"varint,1,opt,name=employees_total,json=employeesTotal,proto3,oneof" json:"employees_total,omitempty"`
 	// The employees whose spans change.
 	EmployeesChanged *int64 `protobuf:"varint,2,opt,name=employees_changed,json=employeesChanged,proto3,oneof" json:"employees_changed,omitempty"`
@@ -469,7 +557,7 @@ type PreviewSummary struct {
 
 func (x *PreviewSummary) Reset() {
 	*x = PreviewSummary{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -481,7 +569,7 @@ func (x *PreviewSummary) String() string {
 func (*PreviewSummary) ProtoMessage() {}
 
 func (x *PreviewSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[6]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -494,7 +582,7 @@ func (x *PreviewSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewSummary.ProtoReflect.Descriptor instead.
 func (*PreviewSummary) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{6}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PreviewSummary) GetEmployeesTotal() int64 {
@@ -574,7 +662,7 @@ type PreviewWarning struct {
 
 func (x *PreviewWarning) Reset() {
 	*x = PreviewWarning{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -586,7 +674,7 @@ func (x *PreviewWarning) String() string {
 func (*PreviewWarning) ProtoMessage() {}
 
 func (x *PreviewWarning) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[7]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -599,7 +687,7 @@ func (x *PreviewWarning) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewWarning.ProtoReflect.Descriptor instead.
 func (*PreviewWarning) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{7}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PreviewWarning) GetCode() string {
@@ -634,7 +722,7 @@ type LaterChange struct {
 
 func (x *LaterChange) Reset() {
 	*x = LaterChange{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +734,7 @@ func (x *LaterChange) String() string {
 func (*LaterChange) ProtoMessage() {}
 
 func (x *LaterChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +747,7 @@ func (x *LaterChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaterChange.ProtoReflect.Descriptor instead.
 func (*LaterChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{8}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *LaterChange) GetType() string {
@@ -709,7 +797,7 @@ type MultiReadSchedulePreviewRequest struct {
 
 func (x *MultiReadSchedulePreviewRequest) Reset() {
 	*x = MultiReadSchedulePreviewRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -721,7 +809,7 @@ func (x *MultiReadSchedulePreviewRequest) String() string {
 func (*MultiReadSchedulePreviewRequest) ProtoMessage() {}
 
 func (x *MultiReadSchedulePreviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -734,7 +822,7 @@ func (x *MultiReadSchedulePreviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadSchedulePreviewRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadSchedulePreviewRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *MultiReadSchedulePreviewRequest) GetWhere() *SchedulePreviewWhere {
@@ -778,7 +866,7 @@ type SchedulePreviewWhere struct {
 
 func (x *SchedulePreviewWhere) Reset() {
 	*x = SchedulePreviewWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -790,7 +878,7 @@ func (x *SchedulePreviewWhere) String() string {
 func (*SchedulePreviewWhere) ProtoMessage() {}
 
 func (x *SchedulePreviewWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -803,7 +891,7 @@ func (x *SchedulePreviewWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePreviewWhere.ProtoReflect.Descriptor instead.
 func (*SchedulePreviewWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SchedulePreviewWhere) GetId() int64 {
@@ -833,7 +921,7 @@ type SchedulePreviewPage struct {
 
 func (x *SchedulePreviewPage) Reset() {
 	*x = SchedulePreviewPage{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -845,7 +933,7 @@ func (x *SchedulePreviewPage) String() string {
 func (*SchedulePreviewPage) ProtoMessage() {}
 
 func (x *SchedulePreviewPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -858,7 +946,7 @@ func (x *SchedulePreviewPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePreviewPage.ProtoReflect.Descriptor instead.
 func (*SchedulePreviewPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SchedulePreviewPage) GetEmployees() *PreviewedEmployeeList {
@@ -885,7 +973,7 @@ type PreviewedEmployeeList struct {
 
 func (x *PreviewedEmployeeList) Reset() {
 	*x = PreviewedEmployeeList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +985,7 @@ func (x *PreviewedEmployeeList) String() string {
 func (*PreviewedEmployeeList) ProtoMessage() {}
 
 func (x *PreviewedEmployeeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +998,7 @@ func (x *PreviewedEmployeeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedEmployeeList.ProtoReflect.Descriptor instead.
 func (*PreviewedEmployeeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PreviewedEmployeeList) GetEmployees() []*PreviewedEmployee {
@@ -935,7 +1023,7 @@ type PreviewedEmployee struct {
 
 func (x *PreviewedEmployee) Reset() {
 	*x = PreviewedEmployee{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1035,7 @@ func (x *PreviewedEmployee) String() string {
 func (*PreviewedEmployee) ProtoMessage() {}
 
 func (x *PreviewedEmployee) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1048,7 @@ func (x *PreviewedEmployee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedEmployee.ProtoReflect.Descriptor instead.
 func (*PreviewedEmployee) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PreviewedEmployee) GetEmployee() *v1.Ref {
@@ -997,7 +1085,7 @@ type PreviewedSchedule struct {
 
 func (x *PreviewedSchedule) Reset() {
 	*x = PreviewedSchedule{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1009,7 +1097,7 @@ func (x *PreviewedSchedule) String() string {
 func (*PreviewedSchedule) ProtoMessage() {}
 
 func (x *PreviewedSchedule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1022,7 +1110,7 @@ func (x *PreviewedSchedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedSchedule.ProtoReflect.Descriptor instead.
 func (*PreviewedSchedule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PreviewedSchedule) GetSpans() []*PreviewedSpan {
@@ -1060,7 +1148,7 @@ type PreviewedSpan struct {
 
 func (x *PreviewedSpan) Reset() {
 	*x = PreviewedSpan{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1072,7 +1160,7 @@ func (x *PreviewedSpan) String() string {
 func (*PreviewedSpan) ProtoMessage() {}
 
 func (x *PreviewedSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1085,7 +1173,7 @@ func (x *PreviewedSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedSpan.ProtoReflect.Descriptor instead.
 func (*PreviewedSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PreviewedSpan) GetStartDate() string {
@@ -1143,7 +1231,7 @@ type PreviewedDay struct {
 
 func (x *PreviewedDay) Reset() {
 	*x = PreviewedDay{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1155,7 +1243,7 @@ func (x *PreviewedDay) String() string {
 func (*PreviewedDay) ProtoMessage() {}
 
 func (x *PreviewedDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1168,7 +1256,7 @@ func (x *PreviewedDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedDay.ProtoReflect.Descriptor instead.
 func (*PreviewedDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PreviewedDay) GetDate() string {
@@ -1204,7 +1292,7 @@ type PreviewedShift struct {
 
 func (x *PreviewedShift) Reset() {
 	*x = PreviewedShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1216,7 +1304,7 @@ func (x *PreviewedShift) String() string {
 func (*PreviewedShift) ProtoMessage() {}
 
 func (x *PreviewedShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1229,7 +1317,7 @@ func (x *PreviewedShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedShift.ProtoReflect.Descriptor instead.
 func (*PreviewedShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PreviewedShift) GetStartDateTime() string {
@@ -1271,12 +1359,17 @@ var File_rotaloom_scheduling_v1_schedule_preview_proto protoreflect.FileDescript
 
 const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"\n" +
-	"-rotaloom/scheduling/v1/schedule_preview.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x1a(rotaloom/scheduling/v1/propagation.proto\"\xe4\x02\n" +
+	"-rotaloom/scheduling/v1/schedule_preview.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x1a(rotaloom/scheduling/v1/propagation.proto\"\x9f\x03\n" +
 	"\x1cCreateSchedulePreviewRequest\x12[\n" +
 	"\fapply_create\x18\x01 \x01(\v28.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsR\vapplyCreate\x12[\n" +
 	"\fapply_update\x18\x02 \x01(\v28.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsR\vapplyUpdate\x12K\n" +
-	"\x06delete\x18\x03 \x01(\v23.rotaloom.scheduling.v1.DeleteGroupSchedulePatternsR\x06delete\x12=\n" +
-	"\x06window\x18\x05 \x01(\v2%.rotaloom.scheduling.v1.PreviewWindowR\x06window\"_\n" +
+	"\x06delete\x18\x03 \x01(\v23.rotaloom.scheduling.v1.DeleteGroupSchedulePatternsR\x06delete\x129\n" +
+	"\x04undo\x18\x04 \x01(\v2%.rotaloom.scheduling.v1.PreviewedUndoR\x04undo\x12=\n" +
+	"\x06window\x18\x05 \x01(\v2%.rotaloom.scheduling.v1.PreviewWindowR\x06window\"\x83\x01\n" +
+	"\rPreviewedUndo\x122\n" +
+	"\x0epropagation_id\x18\x01 \x01(\x03B\x06\xa2\xbb\x18\x02h\x01H\x00R\rpropagationId\x88\x01\x01\x12+\n" +
+	"\x04mode\x18\x02 \x01(\tB\x17\xa2\xbb\x18\x13b\x06STRICTb\tREMAININGR\x04modeB\x11\n" +
+	"\x0f_propagation_id\"_\n" +
 	"\x1bDeleteGroupSchedulePatterns\x12@\n" +
 	"\x03ids\x18\x01 \x03(\x03B.\xa2\xbb\x18*\n" +
 	"&\b\xe8\a\x12\tWFP-90003\x18\x9d\x03 \x01J\x11schedule patternsh\x01R\x03ids\"\x8a\x01\n" +
@@ -1285,7 +1378,7 @@ const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"start_date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
 	"\bend_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate:+\xa2\xbb\x18'\x1a%\b\\\x12\tWFP-90001\x18\x9d\x03J\x11days of a previewX\x01\"+\n" +
 	"\x19GetSchedulePreviewRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\x92\x05\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xe2\x05\n" +
 	"\x0fSchedulePreview\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12:\n" +
 	"\x05state\x18\x02 \x01(\tB$\xa2\xbb\x18 b\x05READYb\x05STALEb\aAPPLIEDb\aEXPIREDR\x05state\x12:\n" +
@@ -1299,12 +1392,14 @@ const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"\bwarnings\x18\t \x03(\v2&.rotaloom.scheduling.v1.PreviewWarningR\bwarnings\x12G\n" +
 	"\rmade_stale_by\x18\n" +
 	" \x01(\v2#.rotaloom.scheduling.v1.LaterChangeR\vmadeStaleBy\x12*\n" +
-	"\x0epropagation_id\x18\v \x01(\x03H\x00R\rpropagationId\x88\x01\x01B\x11\n" +
-	"\x0f_propagation_id\"c\n" +
+	"\x0epropagation_id\x18\v \x01(\x03H\x00R\rpropagationId\x88\x01\x01\x12N\n" +
+	"\x0flater_decisions\x18\f \x03(\v2%.rotaloom.scheduling.v1.LaterDecisionR\x0elaterDecisionsB\x11\n" +
+	"\x0f_propagation_id\"\xa1\x01\n" +
 	"\fPreviewBasis\x12\x1b\n" +
 	"\tdate_time\x18\x01 \x01(\tR\bdateTime\x126\n" +
 	"\n" +
-	"group_refs\x18\x02 \x03(\v2\x17.rotaloom.common.v1.RefR\tgroupRefs\"\xbe\x04\n" +
+	"group_refs\x18\x02 \x03(\v2\x17.rotaloom.common.v1.RefR\tgroupRefs\x12<\n" +
+	"\remployee_refs\x18\x03 \x03(\v2\x17.rotaloom.common.v1.RefR\femployeeRefs\"\xbe\x04\n" +
 	"\x0ePreviewSummary\x12,\n" +
 	"\x0femployees_total\x18\x01 \x01(\x03H\x00R\x0eemployeesTotal\x88\x01\x01\x120\n" +
 	"\x11employees_changed\x18\x02 \x01(\x03H\x01R\x10employeesChanged\x88\x01\x01\x12$\n" +
@@ -1414,65 +1509,70 @@ func file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_rotaloom_scheduling_v1_schedule_preview_proto_goTypes = []any{
 	(*CreateSchedulePreviewRequest)(nil),     // 0: rotaloom.scheduling.v1.CreateSchedulePreviewRequest
-	(*DeleteGroupSchedulePatterns)(nil),      // 1: rotaloom.scheduling.v1.DeleteGroupSchedulePatterns
-	(*PreviewWindow)(nil),                    // 2: rotaloom.scheduling.v1.PreviewWindow
-	(*GetSchedulePreviewRequest)(nil),        // 3: rotaloom.scheduling.v1.GetSchedulePreviewRequest
-	(*SchedulePreview)(nil),                  // 4: rotaloom.scheduling.v1.SchedulePreview
-	(*PreviewBasis)(nil),                     // 5: rotaloom.scheduling.v1.PreviewBasis
-	(*PreviewSummary)(nil),                   // 6: rotaloom.scheduling.v1.PreviewSummary
-	(*PreviewWarning)(nil),                   // 7: rotaloom.scheduling.v1.PreviewWarning
-	(*LaterChange)(nil),                      // 8: rotaloom.scheduling.v1.LaterChange
-	(*MultiReadSchedulePreviewRequest)(nil),  // 9: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
-	(*SchedulePreviewWhere)(nil),             // 10: rotaloom.scheduling.v1.SchedulePreviewWhere
-	(*SchedulePreviewPage)(nil),              // 11: rotaloom.scheduling.v1.SchedulePreviewPage
-	(*PreviewedEmployeeList)(nil),            // 12: rotaloom.scheduling.v1.PreviewedEmployeeList
-	(*PreviewedEmployee)(nil),                // 13: rotaloom.scheduling.v1.PreviewedEmployee
-	(*PreviewedSchedule)(nil),                // 14: rotaloom.scheduling.v1.PreviewedSchedule
-	(*PreviewedSpan)(nil),                    // 15: rotaloom.scheduling.v1.PreviewedSpan
-	(*PreviewedDay)(nil),                     // 16: rotaloom.scheduling.v1.PreviewedDay
-	(*PreviewedShift)(nil),                   // 17: rotaloom.scheduling.v1.PreviewedShift
-	(*ApplyCreateGroupSchedulePatterns)(nil), // 18: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
-	(*ApplyUpdateGroupSchedulePatterns)(nil), // 19: rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
-	(*GroupSchedulePatternResult)(nil),       // 20: rotaloom.scheduling.v1.GroupSchedulePatternResult
-	(*SkippedDays)(nil),                      // 21: rotaloom.scheduling.v1.SkippedDays
-	(*v1.Ref)(nil),                           // 22: rotaloom.common.v1.Ref
+	(*PreviewedUndo)(nil),                    // 1: rotaloom.scheduling.v1.PreviewedUndo
+	(*DeleteGroupSchedulePatterns)(nil),      // 2: rotaloom.scheduling.v1.DeleteGroupSchedulePatterns
+	(*PreviewWindow)(nil),                    // 3: rotaloom.scheduling.v1.PreviewWindow
+	(*GetSchedulePreviewRequest)(nil),        // 4: rotaloom.scheduling.v1.GetSchedulePreviewRequest
+	(*SchedulePreview)(nil),                  // 5: rotaloom.scheduling.v1.SchedulePreview
+	(*PreviewBasis)(nil),                     // 6: rotaloom.scheduling.v1.PreviewBasis
+	(*PreviewSummary)(nil),                   // 7: rotaloom.scheduling.v1.PreviewSummary
+	(*PreviewWarning)(nil),                   // 8: rotaloom.scheduling.v1.PreviewWarning
+	(*LaterChange)(nil),                      // 9: rotaloom.scheduling.v1.LaterChange
+	(*MultiReadSchedulePreviewRequest)(nil),  // 10: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
+	(*SchedulePreviewWhere)(nil),             // 11: rotaloom.scheduling.v1.SchedulePreviewWhere
+	(*SchedulePreviewPage)(nil),              // 12: rotaloom.scheduling.v1.SchedulePreviewPage
+	(*PreviewedEmployeeList)(nil),            // 13: rotaloom.scheduling.v1.PreviewedEmployeeList
+	(*PreviewedEmployee)(nil),                // 14: rotaloom.scheduling.v1.PreviewedEmployee
+	(*PreviewedSchedule)(nil),                // 15: rotaloom.scheduling.v1.PreviewedSchedule
+	(*PreviewedSpan)(nil),                    // 16: rotaloom.scheduling.v1.PreviewedSpan
+	(*PreviewedDay)(nil),                     // 17: rotaloom.scheduling.v1.PreviewedDay
+	(*PreviewedShift)(nil),                   // 18: rotaloom.scheduling.v1.PreviewedShift
+	(*ApplyCreateGroupSchedulePatterns)(nil), // 19: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
+	(*ApplyUpdateGroupSchedulePatterns)(nil), // 20: rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
+	(*GroupSchedulePatternResult)(nil),       // 21: rotaloom.scheduling.v1.GroupSchedulePatternResult
+	(*SkippedDays)(nil),                      // 22: rotaloom.scheduling.v1.SkippedDays
+	(*LaterDecision)(nil),                    // 23: rotaloom.scheduling.v1.LaterDecision
+	(*v1.Ref)(nil),                           // 24: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_schedule_preview_proto_depIdxs = []int32{
-	18, // 0: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_create:type_name -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
-	19, // 1: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_update:type_name -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
-	1,  // 2: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.delete:type_name -> rotaloom.scheduling.v1.DeleteGroupSchedulePatterns
-	2,  // 3: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.window:type_name -> rotaloom.scheduling.v1.PreviewWindow
-	5,  // 4: rotaloom.scheduling.v1.SchedulePreview.basis:type_name -> rotaloom.scheduling.v1.PreviewBasis
-	2,  // 5: rotaloom.scheduling.v1.SchedulePreview.window:type_name -> rotaloom.scheduling.v1.PreviewWindow
-	20, // 6: rotaloom.scheduling.v1.SchedulePreview.results:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternResult
-	6,  // 7: rotaloom.scheduling.v1.SchedulePreview.summary:type_name -> rotaloom.scheduling.v1.PreviewSummary
-	21, // 8: rotaloom.scheduling.v1.SchedulePreview.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
-	7,  // 9: rotaloom.scheduling.v1.SchedulePreview.warnings:type_name -> rotaloom.scheduling.v1.PreviewWarning
-	8,  // 10: rotaloom.scheduling.v1.SchedulePreview.made_stale_by:type_name -> rotaloom.scheduling.v1.LaterChange
-	22, // 11: rotaloom.scheduling.v1.PreviewBasis.group_refs:type_name -> rotaloom.common.v1.Ref
-	10, // 12: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest.where:type_name -> rotaloom.scheduling.v1.SchedulePreviewWhere
-	12, // 13: rotaloom.scheduling.v1.SchedulePreviewPage.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployeeList
-	13, // 14: rotaloom.scheduling.v1.PreviewedEmployeeList.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployee
-	22, // 15: rotaloom.scheduling.v1.PreviewedEmployee.employee:type_name -> rotaloom.common.v1.Ref
-	14, // 16: rotaloom.scheduling.v1.PreviewedEmployee.before:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
-	14, // 17: rotaloom.scheduling.v1.PreviewedEmployee.after:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
-	15, // 18: rotaloom.scheduling.v1.PreviewedSchedule.spans:type_name -> rotaloom.scheduling.v1.PreviewedSpan
-	16, // 19: rotaloom.scheduling.v1.PreviewedSchedule.days:type_name -> rotaloom.scheduling.v1.PreviewedDay
-	17, // 20: rotaloom.scheduling.v1.PreviewedDay.shifts:type_name -> rotaloom.scheduling.v1.PreviewedShift
-	0,  // 21: rotaloom.scheduling.v1.SchedulePreviewService.CreateSchedulePreview:input_type -> rotaloom.scheduling.v1.CreateSchedulePreviewRequest
-	3,  // 22: rotaloom.scheduling.v1.SchedulePreviewService.GetSchedulePreview:input_type -> rotaloom.scheduling.v1.GetSchedulePreviewRequest
-	9,  // 23: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:input_type -> rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
-	4,  // 24: rotaloom.scheduling.v1.SchedulePreviewService.CreateSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreview
-	4,  // 25: rotaloom.scheduling.v1.SchedulePreviewService.GetSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreview
-	11, // 26: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreviewPage
-	24, // [24:27] is the sub-list for method output_type
-	21, // [21:24] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	19, // 0: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_create:type_name -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
+	20, // 1: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_update:type_name -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
+	2,  // 2: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.delete:type_name -> rotaloom.scheduling.v1.DeleteGroupSchedulePatterns
+	1,  // 3: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.undo:type_name -> rotaloom.scheduling.v1.PreviewedUndo
+	3,  // 4: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.window:type_name -> rotaloom.scheduling.v1.PreviewWindow
+	6,  // 5: rotaloom.scheduling.v1.SchedulePreview.basis:type_name -> rotaloom.scheduling.v1.PreviewBasis
+	3,  // 6: rotaloom.scheduling.v1.SchedulePreview.window:type_name -> rotaloom.scheduling.v1.PreviewWindow
+	21, // 7: rotaloom.scheduling.v1.SchedulePreview.results:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternResult
+	7,  // 8: rotaloom.scheduling.v1.SchedulePreview.summary:type_name -> rotaloom.scheduling.v1.PreviewSummary
+	22, // 9: rotaloom.scheduling.v1.SchedulePreview.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
+	8,  // 10: rotaloom.scheduling.v1.SchedulePreview.warnings:type_name -> rotaloom.scheduling.v1.PreviewWarning
+	9,  // 11: rotaloom.scheduling.v1.SchedulePreview.made_stale_by:type_name -> rotaloom.scheduling.v1.LaterChange
+	23, // 12: rotaloom.scheduling.v1.SchedulePreview.later_decisions:type_name -> rotaloom.scheduling.v1.LaterDecision
+	24, // 13: rotaloom.scheduling.v1.PreviewBasis.group_refs:type_name -> rotaloom.common.v1.Ref
+	24, // 14: rotaloom.scheduling.v1.PreviewBasis.employee_refs:type_name -> rotaloom.common.v1.Ref
+	11, // 15: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest.where:type_name -> rotaloom.scheduling.v1.SchedulePreviewWhere
+	13, // 16: rotaloom.scheduling.v1.SchedulePreviewPage.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployeeList
+	14, // 17: rotaloom.scheduling.v1.PreviewedEmployeeList.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployee
+	24, // 18: rotaloom.scheduling.v1.PreviewedEmployee.employee:type_name -> rotaloom.common.v1.Ref
+	15, // 19: rotaloom.scheduling.v1.PreviewedEmployee.before:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
+	15, // 20: rotaloom.scheduling.v1.PreviewedEmployee.after:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
+	16, // 21: rotaloom.scheduling.v1.PreviewedSchedule.spans:type_name -> rotaloom.scheduling.v1.PreviewedSpan
+	17, // 22: rotaloom.scheduling.v1.PreviewedSchedule.days:type_name -> rotaloom.scheduling.v1.PreviewedDay
+	18, // 23: rotaloom.scheduling.v1.PreviewedDay.shifts:type_name -> rotaloom.scheduling.v1.PreviewedShift
+	0,  // 24: rotaloom.scheduling.v1.SchedulePreviewService.CreateSchedulePreview:input_type -> rotaloom.scheduling.v1.CreateSchedulePreviewRequest
+	4,  // 25: rotaloom.scheduling.v1.SchedulePreviewService.GetSchedulePreview:input_type -> rotaloom.scheduling.v1.GetSchedulePreviewRequest
+	10, // 26: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:input_type -> rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
+	5,  // 27: rotaloom.scheduling.v1.SchedulePreviewService.CreateSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreview
+	5,  // 28: rotaloom.scheduling.v1.SchedulePreviewService.GetSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreview
+	12, // 29: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreviewPage
+	27, // [27:30] is the sub-list for method output_type
+	24, // [24:27] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_rotaloom_scheduling_v1_schedule_preview_proto_init() }
@@ -1482,22 +1582,23 @@ func file_rotaloom_scheduling_v1_schedule_preview_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init()
 	file_rotaloom_scheduling_v1_propagation_proto_init()
-	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[4].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[6].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[1].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[5].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[7].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[18].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

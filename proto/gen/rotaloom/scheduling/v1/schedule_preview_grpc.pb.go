@@ -31,14 +31,17 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SchedulePreviewService previews changes of the patterns of employment terms. A preview
-// changes no schedule. It is kept for 15 minutes. To make the change, send the real
-// request with the id of the preview as the query parameter previewId.
+// SchedulePreviewService previews changes of the patterns of employment terms, and undos of
+// changes of patterns of terms and of employees. A preview
+// changes no schedule. Its response has the whole effect of the change: the server computes
+// a preview before it responds. A preview is kept for 15 minutes. To make the change, send
+// the real request with the id of the preview as the query parameter previewId.
 type SchedulePreviewServiceClient interface {
-	// Previews a change of the patterns of employment terms. The body has exactly one change:
-	// the body of apply_create or apply_update, or the ids of assignments to delete. The
-	// change is checked like the real request, and its errors are the same. A tenant has at
-	// most 100 previews that are neither applied nor expired.
+	// Previews a change of patterns. The body has exactly one change: the body of
+	// apply_create or apply_update, the ids of assignments to delete, or the undo of a
+	// propagation. The change is checked like the real request, and its errors are the same.
+	// An undo also needs scheduling.propagation.write, and the permission to write what the
+	// change wrote. A tenant has at most 100 previews that are neither applied nor expired.
 	CreateSchedulePreview(ctx context.Context, in *CreateSchedulePreviewRequest, opts ...grpc.CallOption) (*SchedulePreview, error)
 	// Retrieves a preview. Only the user who created it can retrieve it. The results are
 	// only in the response that created it.
@@ -91,14 +94,17 @@ func (c *schedulePreviewServiceClient) MultiReadSchedulePreview(ctx context.Cont
 // All implementations must embed UnimplementedSchedulePreviewServiceServer
 // for forward compatibility.
 //
-// SchedulePreviewService previews changes of the patterns of employment terms. A preview
-// changes no schedule. It is kept for 15 minutes. To make the change, send the real
-// request with the id of the preview as the query parameter previewId.
+// SchedulePreviewService previews changes of the patterns of employment terms, and undos of
+// changes of patterns of terms and of employees. A preview
+// changes no schedule. Its response has the whole effect of the change: the server computes
+// a preview before it responds. A preview is kept for 15 minutes. To make the change, send
+// the real request with the id of the preview as the query parameter previewId.
 type SchedulePreviewServiceServer interface {
-	// Previews a change of the patterns of employment terms. The body has exactly one change:
-	// the body of apply_create or apply_update, or the ids of assignments to delete. The
-	// change is checked like the real request, and its errors are the same. A tenant has at
-	// most 100 previews that are neither applied nor expired.
+	// Previews a change of patterns. The body has exactly one change: the body of
+	// apply_create or apply_update, the ids of assignments to delete, or the undo of a
+	// propagation. The change is checked like the real request, and its errors are the same.
+	// An undo also needs scheduling.propagation.write, and the permission to write what the
+	// change wrote. A tenant has at most 100 previews that are neither applied nor expired.
 	CreateSchedulePreview(context.Context, *CreateSchedulePreviewRequest) (*SchedulePreview, error)
 	// Retrieves a preview. Only the user who created it can retrieve it. The results are
 	// only in the response that created it.

@@ -85,7 +85,7 @@ func TestPropagationsNameTermPlannerAndPattern(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	id := w.startNights()
-	page, err := propagation.NewHandler(w.pool, seesEverybody, nil).MultiReadPropagations(w.ctx, &schedulingv1.MultiReadPropagationsRequest{})
+	page, err := propagation.NewHandler(w.pool, seesEverybody, propagation.Undos{}).MultiReadPropagations(w.ctx, &schedulingv1.MultiReadPropagationsRequest{})
 	require.NoError(t, err)
 	listed := page.GetPropagations().GetPropagations()
 	require.Len(t, listed, 1)
@@ -109,7 +109,7 @@ func TestOnlyVisiblePersonsAreNamed(t *testing.T) {
 	w := newFixture(t)
 	id := w.startNights()
 	seesThree := func(context.Context) (rowvisibility.Set, error) { return rowvisibility.Persons(3), nil }
-	h := propagation.NewHandler(w.pool, seesThree, nil)
+	h := propagation.NewHandler(w.pool, seesThree, propagation.Undos{})
 	p, err := h.GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), p.GetWarnings()[0].GetEmployees())
@@ -125,7 +125,7 @@ func TestPersonsArePaged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	id := w.startNights()
-	h := propagation.NewHandler(w.pool, seesEverybody, nil)
+	h := propagation.NewHandler(w.pool, seesEverybody, propagation.Undos{})
 	read := func(req *schedulingv1.MultiReadPropagationPersonsRequest) *schedulingv1.PropagationPersonPage {
 		req.Id = id
 		page, err := h.MultiReadPropagationPersons(w.ctx, req)

@@ -22,7 +22,7 @@ import (
 )
 
 func (w *fixture) handler() *propagation.Handler {
-	return propagation.NewHandler(w.pool, seesEverybody, nil)
+	return propagation.NewHandler(w.pool, seesEverybody, propagation.Undos{})
 }
 
 func (w *fixture) pause(id int64, reason string) *schedulingv1.Propagation {

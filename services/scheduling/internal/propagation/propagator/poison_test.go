@@ -278,7 +278,7 @@ func TestFailuresNameOnlyVisibleEmployees(t *testing.T) {
 		{"nobody", rowvisibility.Set{}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := propagation.NewHandler(w.pool, func(context.Context) (rowvisibility.Set, error) { return test.sees, nil }, nil)
+			h := propagation.NewHandler(w.pool, func(context.Context) (rowvisibility.Set, error) { return test.sees, nil }, propagation.Undos{})
 			page, err := h.MultiReadPropagations(w.ctx, &schedulingv1.MultiReadPropagationsRequest{})
 			require.NoError(t, err)
 			one, err := h.GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -46,7 +47,7 @@ ORDER BY a.employee_id`
 SELECT a.employment_term_id, ` + assignmentColumns + `, NULL::date[], NULL::date[]
 FROM employment_term t
 JOIN pattern_assignment a ON a.tenant_id = $1 AND a.employment_term_id = t.id AND a.believed_until = 'infinity'
-WHERE t.tenant_id = $1 AND t.id = ANY($2) AND t.allows_inheritance
+WHERE t.tenant_id = $1 AND t.id = ANY($2) AND t.allows_inheritance = $3
 ORDER BY a.employment_term_id`
 
 	readLocks = `
@@ -62,11 +63,11 @@ SELECT s.employee_id, s.from_date, s.to_date, s.position, s.day_count, s.pattern
 
 	// While an undo is not finished: the spans of the past since the change that it undoes, the
 	// first to end first. Their series belong to the entries that return. Without such an undo the
-	// statement reads no block.
+	// statement reads no block. $4 is the time of the change that a forecast undoes, or NULL.
 	readFormer = `
 SELECT s.employee_id, s.from_date, s.to_date, s.position, s.day_count, s.pattern_id, s.assignment_id, s.lane, s.inherited, s.series` + overRanges + `
-    SELECT * FROM span_past_block WHERE tenant_id = $1 AND last_employee_id >= r.first AND first_employee_id <= r.last AND believed_until >= (
-        SELECT min(restores_from) FROM propagation WHERE tenant_id = $1 AND state <> 'FINISHED') OFFSET 0
+    SELECT * FROM span_past_block WHERE tenant_id = $1 AND last_employee_id >= r.first AND first_employee_id <= r.last AND believed_until >= least($4, (
+        SELECT min(restores_from) FROM propagation WHERE tenant_id = $1 AND state <> 'FINISHED')) OFFSET 0
 ) AS b
 CROSS JOIN LATERAL unnest(b.employee_ids, b.from_dates, b.to_dates, b.positions, b.day_counts, b.pattern_ids, b.assignment_ids, b.lanes, b.inherited, b.series)
     AS s (employee_id, from_date, to_date, position, day_count, pattern_id, assignment_id, lane, inherited, series)
@@ -109,6 +110,8 @@ type State struct {
 	spans       list[span.Span]
 	former      list[span.Span]        // replaced spans, while an undo is not finished
 	hidden      list[hiddenentry.Hide] // changed or deleted generated entries
+	// restoresFrom is the time of the change that a forecast undoes, or nil.
+	restoresFrom *time.Time
 	// Revision is the revision of the resulting spans.
 	Revision int64
 
@@ -135,7 +138,7 @@ func (s *State) Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 	batch.Queue(readOwnAssignments, tenantID, first, last).Query(scanAssignments(&s.own))
 	batch.Queue(readLocks, tenantID, first, last).Query(s.scanLocks)
 	batch.Queue(readSpans, tenantID, first, last).Query(scanSpans(&s.spans))
-	batch.Queue(readFormer, tenantID, first, last).Query(scanSpans(&s.former))
+	batch.Queue(readFormer, tenantID, first, last, s.restoresFrom).Query(scanSpans(&s.former))
 	batch.Queue(readHidden, tenantID, first, last).Query(s.scanHidden)
 }
 
@@ -143,7 +146,7 @@ func (s *State) Queue(batch *pgx.Batch, tenantID int64, employeeIDs []int64) {
 // loaded.
 func (s *State) LoadAssignments(ctx context.Context, db pg.Querier) error {
 	s.collectTerms()
-	rows, err := db.Query(ctx, readTermAssignments, tenant.Of(ctx), s.terms)
+	rows, err := db.Query(ctx, readTermAssignments, tenant.Of(ctx), s.terms, true)
 	if err == nil {
 		err = scanAssignments(&s.byTerm)(rows)
 	}
@@ -223,20 +226,33 @@ func scanAssignments(into *list[span.Assignment]) func(pgx.Rows) error {
 			&owner, &a.ID, &a.Seq, &a.TermID, &days.From, &days.To, &a.PatternID, &a.DayCount, &a.Anchor, &a.Offset, &a.Override, &lane,
 			&a.Lineage, &a.EntriesPerDay, &terminatedFrom, &terminatedTo,
 		}, func() error {
-			a.Lane = uint8(lane)
-			var terminated []civil.Range
-			for i := range terminatedFrom {
-				terminated = append(terminated, civil.Range{From: terminatedFrom[i], To: terminatedTo[i]})
-			}
-			// Terminations can divide an assignment into several parts.
-			for _, remaining := range civil.AppendDifference(nil, []civil.Range{days}, civil.Normalise(terminated)) {
-				a.From, a.To = remaining.From, remaining.To
-				into.add(owner, a)
+			a.Lane, a.From, a.To = uint8(lane), days.From, days.To
+			for _, part := range employedParts(a, joinRanges(terminatedFrom, terminatedTo)) {
+				into.add(owner, part)
 			}
 			return nil
 		})
 		return err
 	}
+}
+
+// joinRanges returns the ranges with the given first days and days after the last.
+func joinRanges(from, to []civil.Date) []civil.Range {
+	var list []civil.Range
+	for i := range from {
+		list = append(list, civil.Range{From: from[i], To: to[i]})
+	}
+	return civil.Normalise(list)
+}
+
+// employedParts returns the parts of an assignment without the days of a terminated employment.
+func employedParts(a span.Assignment, terminated []civil.Range) []span.Assignment {
+	var parts []span.Assignment
+	for _, remaining := range civil.AppendDifference(nil, []civil.Range{a.Days()}, terminated) {
+		a.From, a.To = remaining.From, remaining.To
+		parts = append(parts, a)
+	}
+	return parts
 }
 
 func (s *State) scanLocks(rows pgx.Rows) error {
