@@ -17,6 +17,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/asof"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeeschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmentterm"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employmenttermschedulepattern"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/patterndefinition"
@@ -31,6 +32,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepatterntemplate"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulepreview"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/shifttemplate"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/undo"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -50,7 +52,11 @@ type fixture struct {
 
 	t        *testing.T
 	clock    *clock.Fake
+	handler  *schedulepreview.Handler
+	inherits *employmentterm.Handler
 	terms    schedulingv1.EmploymentTermSchedulePatternServiceClient
+	own      schedulingv1.EmployeeSchedulePatternServiceClient
+	undos    schedulingv1.PropagationServiceClient
 	previews schedulingv1.SchedulePreviewServiceClient
 	shifts   schedulingv1.ShiftServiceClient
 	schedule schedulingv1.ScheduleServiceClient
@@ -61,7 +67,10 @@ func newFixture(t *testing.T) *fixture {
 	env := schedtest.New(t)
 	w := &fixture{
 		Env: env, t: t, clock: clock.NewFake(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)),
+		inherits: employmentterm.New(env.Pool),
 		terms:    schedulingv1.NewEmploymentTermSchedulePatternServiceClient(env.Conn()),
+		own:      schedulingv1.NewEmployeeSchedulePatternServiceClient(env.Conn()),
+		undos:    schedulingv1.NewPropagationServiceClient(env.Conn()),
 		previews: schedulingv1.NewSchedulePreviewServiceClient(env.Conn()),
 		shifts:   schedulingv1.NewShiftServiceClient(env.Conn()),
 		schedule: schedulingv1.NewScheduleServiceClient(env.Conn()),
@@ -70,17 +79,23 @@ func newFixture(t *testing.T) *fixture {
 	definitions := patterndefinition.New(patterndefinition.Settings{}, shifttemplate.Kind(), schedulepatterntemplate.Kind())
 	resolver := projection.NewResolver(env.Pool, schedtest.NoPersons{}, nil)
 	reader := reading.NewReader(env.Pool, definitions)
+	previews := schedulepreview.NewPreviews(w.clock)
+	own := employeeschedulepattern.New(employeeschedulepattern.Deps{Pool: env.Pool, Definitions: definitions, Directory: resolver})
 	patterns := employmenttermschedulepattern.New(employmenttermschedulepattern.Settings{}, employmenttermschedulepattern.Deps{
-		Pool: env.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(env.Pool), Previews: schedulepreview.NewPreviews(w.clock),
+		Pool: env.Pool, Definitions: definitions, Terms: employmentterm.NewLookup(env.Pool), Previews: previews,
 	})
+	undoers := undo.Undoers{Terms: w.inherits, TermPatterns: patterns, EmployeePatterns: own}
+	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(env.Local, own)
+	schedulingv1.RegisterPropagationServiceServer(env.Local, propagation.NewHandler(env.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews}))
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, patterns)
-	schedulingv1.RegisterSchedulePreviewServiceServer(env.Local, schedulepreview.New(schedulepreview.Deps{
-		Pool: env.Pool, Clock: w.clock, Terms: patterns.Assignments(), Reader: reader, Visible: resolver.Visible,
-	}))
+	w.handler = schedulepreview.New(schedulepreview.Deps{
+		Pool: env.Pool, Clock: w.clock, Terms: patterns.Assignments(), Reader: reader, Visible: resolver.Visible, ProposeUndo: undoers.Propose,
+	})
+	schedulingv1.RegisterSchedulePreviewServiceServer(env.Local, w.handler)
 	schedulingv1.RegisterShiftServiceServer(env.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: env.Pool, Directory: resolver, Reader: reader}))
 	schedulingv1.RegisterScheduleServiceServer(env.Local, schedule.New(env.Pool, reader, resolver, nil, asof.New(reader, -1)))
-	w.Exec(t, schedtest.InsertTerm, warehouse, "Warehouse", true)
-	w.Exec(t, schedtest.InsertTerm, office, "Office", true)
+	w.addTerm(warehouse, "Warehouse")
+	w.addTerm(office, "Office")
 	for id := range int64(employees) {
 		zone := []string{"UTC", "Europe/Berlin"}[id%2]
 		w.Exec(t, `INSERT INTO employee VALUES (1, $1, $2, 'P', $3, 1)`, id+1, fmt.Sprint("P", id+1), zone)
@@ -88,6 +103,56 @@ func newFixture(t *testing.T) *fixture {
 	}
 	w.settle()
 	return w
+}
+
+// addTerm adds a term that passes on its patterns.
+func (w *fixture) addTerm(id int64, name string) {
+	w.t.Helper()
+	body, err := proto.Marshal(&schedulingv1.EmploymentTerm{
+		Name: name, AllowsInheritance: proto.Bool(true),
+		Versions: &schedulingv1.EmploymentTermVersions{EmploymentTermVersion: []*schedulingv1.EmploymentTermVersion{
+			{StartDate: "2024-01-01", EndDate: "3000-01-01"},
+		}},
+	})
+	require.NoError(w.t, err)
+	w.Exec(w.t, `INSERT INTO employment_term (tenant_id, id, name, allows_inheritance, body) OVERRIDING SYSTEM VALUE VALUES (1, $1, $2, true, $3)`, id, name, body)
+}
+
+// passOn lets a term pass on its patterns, or not.
+func (w *fixture) passOn(term int64, passes bool) {
+	w.t.Helper()
+	old, err := w.inherits.GetEmploymentTerm(w.Ctx, &schedulingv1.GetEmploymentTermRequest{Id: term})
+	require.NoError(w.t, err)
+	old.AllowsInheritance = &passes
+	_, err = w.inherits.UpdateEmploymentTerm(w.Ctx, &schedulingv1.UpdateEmploymentTermRequest{Id: term, EmploymentTerm: old})
+	require.NoError(w.t, err)
+}
+
+// assignOwn assigns a pattern to an employee.
+func (w *fixture) assignOwn(employee int64, from, to string, override bool, days ...string) error {
+	w.t.Helper()
+	_, err := w.own.ApplyCreateEmployeeSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateEmployeeSchedulePatternsRequest{
+		Body: &schedulingv1.ApplyCreateEmployeeSchedulePatterns{EmployeeSchedulePatterns: &schedulingv1.EmployeeSchedulePatternCreation{
+			Do: &schedulingv1.EmployeeSchedulePatternCreates{EmployeeSchedulePatternCreates: []*schedulingv1.EmployeeSchedulePatternCreate{{
+				Override: &override, EmployeeSchedulePattern: &schedulingv1.EmployeeSchedulePattern{
+					EmployeeRef: &commonv1.Ref{Id: &employee}, StartDate: from, EndDate: to, SchedulePattern: pattern(days...),
+				},
+			}}},
+		}},
+	})
+	return err
+}
+
+// newest returns the id of the newest propagation.
+func (w *fixture) newest() (id int64) {
+	w.t.Helper()
+	require.NoError(w.t, w.Pool.QueryRow(w.Ctx, `SELECT max(id) FROM propagation`).Scan(&id))
+	return id
+}
+
+// undoing returns the undo of a propagation.
+func undoing(id int64, mode string) *schedulingv1.CreateSchedulePreviewRequest {
+	return &schedulingv1.CreateSchedulePreviewRequest{Undo: &schedulingv1.PreviewedUndo{PropagationId: &id, Mode: mode}}
 }
 
 // settle waits until all propagations are applied.
@@ -174,6 +239,10 @@ func (w *fixture) apply(change *schedulingv1.CreateSchedulePreviewRequest, previ
 		_, err = w.terms.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{Body: change.GetApplyCreate(), PreviewId: id})
 	case change.GetApplyUpdate() != nil:
 		_, err = w.terms.ApplyUpdateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyUpdateGroupSchedulePatternsRequest{Body: change.GetApplyUpdate(), PreviewId: id})
+	case change.GetUndo() != nil:
+		_, err = w.undos.UndoPropagation(w.Ctx, &schedulingv1.UndoPropagationRequest{
+			Id: change.GetUndo().GetPropagationId(), Body: &schedulingv1.UndoPropagation{Mode: change.GetUndo().GetMode(), Reason: "it was wrong"}, PreviewId: id,
+		})
 	default:
 		_, err = w.terms.DeleteEmploymentTermSchedulePattern(w.Ctx, &schedulingv1.DeleteEmploymentTermSchedulePatternRequest{Id: change.GetDelete().GetIds()[0], PreviewId: id})
 	}

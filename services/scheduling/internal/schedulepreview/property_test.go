@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -75,7 +76,7 @@ func (w *world) anyPattern() []string {
 // disturb changes something that shapes the schedules and is no pattern.
 func (w *world) disturb() {
 	employee := int64(1 + w.IntN(employees))
-	switch w.IntN(5) {
+	switch w.IntN(7) {
 	case 0:
 		first, err := civil.ParseDate(w.anyDate())
 		require.NoError(w.t, err)
@@ -90,6 +91,13 @@ func (w *world) disturb() {
 			w.setMember(employee, member{office, memberFrom, change})
 		default:
 			w.setMember(employee, member{warehouse, memberFrom, memberEnd})
+		}
+	case 2:
+		w.passOn(office, w.IntN(2) == 0)
+	case 3:
+		from, to := w.anyDays()
+		if err := w.assignOwn(employee, from, to, w.IntN(3) == 0, w.anyPattern()...); err != nil {
+			require.True(w.t, fault.HasCode(err, "WRL-30601") || fault.HasCode(err, "WFS-111203"), err)
 		}
 	default:
 		list := w.readShifts(employee)
@@ -118,6 +126,9 @@ func (w *world) editShift(s *schedulingv1.Shift) {
 func (w *world) anyChange() *schedulingv1.CreateSchedulePreviewRequest {
 	ids, err := pg.Collect(w.Ctx, w.Pool, pgx.RowTo[int64], `SELECT id FROM pattern_assignment WHERE believed_until = 'infinity' ORDER BY id`)
 	require.NoError(w.t, err)
+	if w.IntN(3) == 0 {
+		return w.anyUndo()
+	}
 	from, to := w.anyDays()
 	if len(ids) < 2 || w.IntN(3) == 0 && len(ids) < 7 {
 		list := []*schedulingv1.GroupSchedulePatternCreate{newAssignment([]int64{warehouse, office}[w.IntN(2)], from, to, w.IntN(3) == 0, w.anyPattern()...)}
@@ -148,6 +159,16 @@ func (w *world) anyChange() *schedulingv1.CreateSchedulePreviewRequest {
 		}
 	}
 	return &schedulingv1.CreateSchedulePreviewRequest{ApplyUpdate: body}
+}
+
+// anyUndo returns the undo of one of the newest propagations. It can be impossible.
+func (w *world) anyUndo() *schedulingv1.CreateSchedulePreviewRequest {
+	ids, err := pg.Collect(w.Ctx, w.Pool, pgx.RowTo[int64], `SELECT id FROM propagation WHERE cause <> 'MEMBERSHIP' ORDER BY id DESC LIMIT 6`)
+	require.NoError(w.t, err)
+	if len(ids) == 0 {
+		return undoing(w.newest(), "")
+	}
+	return undoing(ids[w.IntN(len(ids))], []string{"", "STRICT", "REMAINING"}[w.IntN(3)])
 }
 
 // compareChange previews a change and makes it, and returns the number of changed employees.
