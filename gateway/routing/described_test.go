@@ -35,9 +35,7 @@ func TestTheDescriptionNamesTheRequestHeaders(t *testing.T) {
 		for _, p := range described.Paths[r.Path][strings.ToLower(r.Method)].Parameters {
 			names[p.Ref[strings.LastIndex(p.Ref, "/")+1:]] = true
 		}
-		for name, honored := range map[string]bool{
-			"Idempotency-Key": r.TakesKey(), "If-Match": r.Policy.TakesIfMatch(r.Method, r.Path), "Prefer": r.Policy.Waits,
-		} {
+		for name, honored := range honoredHeaders(r) {
 			assert.Equal(t, honored, names[name], "%s %s: %s", r.Method, r.Path, name)
 			if honored {
 				routes[name]++
@@ -47,6 +45,13 @@ func TestTheDescriptionNamesTheRequestHeaders(t *testing.T) {
 	assert.Greater(t, routes["Idempotency-Key"], 100)
 	assert.Greater(t, routes["If-Match"], 10)
 	assert.Positive(t, routes["Prefer"])
+}
+
+// honoredHeaders reports for each request header whether a route honors it.
+func honoredHeaders(r *routing.Route) map[string]bool {
+	return map[string]bool{
+		"Idempotency-Key": r.TakesKey(), "If-Match": r.Policy.TakesIfMatch(r.Method, r.Path), "Prefer": r.Policy.Waits,
+	}
 }
 
 // forEachRoute calls visit with each route of the contracts.

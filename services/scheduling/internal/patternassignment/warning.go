@@ -5,12 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
-	"github.com/rotaloom/rotaloom/pkg/preference"
-	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
@@ -21,7 +18,7 @@ import (
 
 // Propagations waits for propagations; see [propagation.Handler.AwaitWarnings].
 type Propagations interface {
-	AwaitWarnings(ctx context.Context, id int64, wait time.Duration) ([]*schedulingv1.ScheduleWarning, bool, error)
+	AwaitWarnings(ctx context.Context, id int64) ([]*schedulingv1.ScheduleWarning, bool, error)
 }
 
 // maxCompared limits the distinct patterns whose shifts a response compares. The propagation
@@ -150,11 +147,10 @@ func (k *Kind) countEmployees(ctx context.Context, db pg.Querier, affected []aff
 // await waits for the propagation of a change if the caller asks for that, and replaces the warnings
 // in the results by those of the propagation. Warnings that belong to no result are in the first one.
 func (s *Assignments) await(ctx context.Context, propagationID int64, results []*schedulingv1.GroupSchedulePatternResult) error {
-	wait := preference.Wait(ctx)
-	if wait == 0 || propagationID == 0 || len(results) == 0 {
+	if propagationID == 0 || len(results) == 0 {
 		return nil
 	}
-	warnings, finished, err := s.deps.Propagations.AwaitWarnings(ctx, propagationID, wait)
+	warnings, finished, err := s.deps.Propagations.AwaitWarnings(ctx, propagationID)
 	if err != nil {
 		return err
 	}
@@ -177,7 +173,7 @@ func (s *Assignments) await(ctx context.Context, propagationID int64, results []
 			}
 		}
 	}
-	return rpc.SetPreferenceApplied(ctx, preference.Applied(wait))
+	return nil
 }
 
 // populatedThrough returns the last day of an assignment whose propagation has finished.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,6 +34,8 @@ type Handler struct {
 	pool    *pg.Pool
 	visible Visible
 	undo    Undos
+	// waiting is the number of requests that wait for the end of a propagation.
+	waiting atomic.Int64
 }
 
 // Undos are the dependencies of undos.

@@ -254,6 +254,9 @@ func (h *Handler) UndoPropagation(ctx context.Context, req *schedulingv1.UndoPro
 	if err != nil {
 		return nil, err
 	}
+	if _, err := h.await(ctx, id); err != nil {
+		return nil, err
+	}
 	response, err := h.read(ctx, id)
 	if err != nil {
 		return nil, err

@@ -1782,7 +1782,7 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x0fPropagationDays\x12\x1d\n" +
 	"\n" +
 	"start_date\x18\x01 \x01(\tR\tstartDate\x12\x19\n" +
-	"\bend_date\x18\x02 \x01(\tR\aendDate2\xb5\f\n" +
+	"\bend_date\x18\x02 \x01(\tR\aendDate2\xb8\f\n" +
 	"\x12PropagationService\x12\xb6\x01\n" +
 	"\x10ListPropagations\x12/.rotaloom.scheduling.v1.ListPropagationsRequest\x1a'.rotaloom.scheduling.v1.PropagationPage\"H\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/v1/scheduling/propagations\x12\xce\x01\n" +
@@ -1791,10 +1791,10 @@ const file_rotaloom_scheduling_v1_propagation_proto_rawDesc = "" +
 	"\x1bMultiReadPropagationPersons\x12:.rotaloom.scheduling.v1.MultiReadPropagationPersonsRequest\x1a-.rotaloom.scheduling.v1.PropagationPersonPage\"c\xa2\xbb\x18!\n" +
 	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x028:\x01*\"3/v1/scheduling/propagations/{id}/persons/multi_read\x12\xb3\x01\n" +
 	"\x0eGetPropagation\x12-.rotaloom.scheduling.v1.GetPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"M\xa2\xbb\x18!\n" +
-	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}\x12\xe1\x01\n" +
-	"\x0fUndoPropagation\x12..rotaloom.scheduling.v1.UndoPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"y\xa2\xbb\x18B\n" +
+	"\x1bscheduling.propagation.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\"\x12 /v1/scheduling/propagations/{id}\x12\xe4\x01\n" +
+	"\x0fUndoPropagation\x12..rotaloom.scheduling.v1.UndoPropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"|\xa2\xbb\x18E\n" +
 	"\x1cscheduling.propagation.write\x18\x04`\x01\x92\x01\x1d\n" +
-	"\x1bscheduling.schedule_pattern\x82\xd3\xe4\x93\x02-:\x04body\"%/v1/scheduling/propagations/{id}/undo\x12\x82\x02\n" +
+	"\x1bscheduling.schedule_pattern\xb8\x01\x01\x82\xd3\xe4\x93\x02-:\x04body\"%/v1/scheduling/propagations/{id}/undo\x12\x82\x02\n" +
 	"\x10PausePropagation\x12/.rotaloom.scheduling.v1.PausePropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"\x97\x01\xa2\xbb\x18b\n" +
 	"\x1cscheduling.propagation.write\x18\x03`\x01\x92\x01=\x12;It changes when a schedule is updated, and not what it has.\x82\xd3\xe4\x93\x02+:\x01*\"&/v1/scheduling/propagations/{id}/pause\x12\x85\x02\n" +
 	"\x11ResumePropagation\x120.rotaloom.scheduling.v1.ResumePropagationRequest\x1a#.rotaloom.scheduling.v1.Propagation\"\x98\x01\xa2\xbb\x18b\n" +

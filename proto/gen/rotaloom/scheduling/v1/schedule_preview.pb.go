@@ -1487,12 +1487,12 @@ const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"\n" +
 	"\b_secondsB\f\n" +
 	"\n" +
-	"_generated2\xee\x05\n" +
+	"_generated2\xd5\x05\n" +
 	"\x16SchedulePreviewService\x12\x93\x02\n" +
 	"\x15CreateSchedulePreview\x124.rotaloom.scheduling.v1.CreateSchedulePreviewRequest\x1a'.rotaloom.scheduling.v1.SchedulePreview\"\x9a\x01\xa2\xbb\x18S\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x04`\x01\x92\x01\x19\x12\x17It changes no schedule.\x82\xd3\xe4\x93\x02=:\x01*\"8/v1/scheduling/employment_term_schedule_patterns/preview\x12\xe9\x01\n" +
-	"\x12GetSchedulePreview\x121.rotaloom.scheduling.v1.GetSchedulePreviewRequest\x1a'.rotaloom.scheduling.v1.SchedulePreview\"w\xa2\xbb\x18O\n" +
-	"1scheduling.employment_term_schedule_pattern.write\x18\x01`\x01\x92\x01\x15\x12\x13It changes nothing.\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/scheduling/previews/{id}\x12\xd1\x01\n" +
+	"1scheduling.employment_term_schedule_pattern.write\x18\x04`\x01\x92\x01\x19\x12\x17It changes no schedule.\x82\xd3\xe4\x93\x02=:\x01*\"8/v1/scheduling/employment_term_schedule_patterns/preview\x12\xd0\x01\n" +
+	"\x12GetSchedulePreview\x121.rotaloom.scheduling.v1.GetSchedulePreviewRequest\x1a'.rotaloom.scheduling.v1.SchedulePreview\"^\xa2\xbb\x186\n" +
+	"0scheduling.employment_term_schedule_pattern.read\x18\x01`\x01\x82\xd3\xe4\x93\x02\x1e\x12\x1c/v1/scheduling/previews/{id}\x12\xd1\x01\n" +
 	"\x18MultiReadSchedulePreview\x127.rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest\x1a+.rotaloom.scheduling.v1.SchedulePreviewPage\"O\xa2\xbb\x18\x1e\n" +
 	"\x18scheduling.schedule.read\x18\x02`\x01\x82\xd3\xe4\x93\x02':\x01*\"\"/v1/scheduling/previews/multi_readB\xf8\x01\n" +
 	"\x1acom.rotaloom.scheduling.v1B\x14SchedulePreviewProtoP\x01ZJgithub.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1;schedulingv1\xa2\x02\x03RSX\xaa\x02\x16Rotaloom.Scheduling.V1\xca\x02\x16Rotaloom\\Scheduling\\V1\xe2\x02\"Rotaloom\\Scheduling\\V1\\GPBMetadata\xea\x02\x18Rotaloom::Scheduling::V1b\x06proto3"
