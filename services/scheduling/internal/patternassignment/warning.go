@@ -8,6 +8,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/preference"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
@@ -147,7 +148,7 @@ func (k *Kind) countEmployees(ctx context.Context, db pg.Querier, affected []aff
 // await waits for the propagation of a change if the caller asks for that, and replaces the warnings
 // in the results by those of the propagation. Warnings that belong to no result are in the first one.
 func (s *Assignments) await(ctx context.Context, propagationID int64, results []*schedulingv1.GroupSchedulePatternResult) error {
-	if propagationID == 0 || len(results) == 0 {
+	if preference.Wait(ctx) == 0 || propagationID == 0 || len(results) == 0 {
 		return nil
 	}
 	warnings, finished, err := s.deps.Propagations.AwaitWarnings(ctx, propagationID)
