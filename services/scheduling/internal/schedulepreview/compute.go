@@ -11,7 +11,10 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation/reconcile"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulewarning"
 )
 
 // computation computes the effect of a proposal in a snapshot. Its memory does not grow with the
@@ -30,7 +33,7 @@ func newComputation(tx pgx.Tx, reader *reading.Reader, days civil.Range, p *prop
 		tx: tx, reader: reader.In(tx), days: days, unstored: reading.NewUnstoredPatterns(p.Patterns),
 		hypothesis: reconcile.Hypothesis{
 			Ended: p.Ended, OfEmployees: p.OfEmployees(), Added: p.Added, Patterns: map[int64]*hiddenentry.Pattern{},
-			Inherits: p.Inherits, RestoresFrom: p.RestoresFrom,
+			Cycles: map[int64]*rotation.Pattern{}, Inherits: p.Inherits, RestoresFrom: p.RestoresFrom,
 		},
 	}
 	for id, pattern := range p.Patterns {
@@ -39,6 +42,14 @@ func newComputation(tx pgx.Tx, reader *reading.Reader, days civil.Range, p *prop
 			return nil, fmt.Errorf("schedulepreview: compile pattern: %w", err)
 		}
 		c.hypothesis.Patterns[id] = compiled
+		if len(pattern.GetItems()) == 0 {
+			continue
+		}
+		expanded, err := window.Compile(pattern, false)
+		if err != nil {
+			return nil, fmt.Errorf("schedulepreview: compile pattern: %w", err)
+		}
+		c.hypothesis.Cycles[id] = expanded.Cycle
 	}
 	return c, nil
 }
@@ -130,6 +141,7 @@ type totals struct {
 	shifts                             shiftChanges
 	secondsBefore, secondsAfter        int64
 	locked, detached                   int64
+	warnings                           schedulewarning.Summaries
 }
 
 func (t *totals) add(e *employeeChange) error {
@@ -137,6 +149,7 @@ func (t *totals) add(e *employeeChange) error {
 	if e.IsChanged() {
 		t.changed++
 	}
+	t.warnings.Add(e.EmployeeID, e.ChangesSchedule, e.Warnings)
 	t.added, t.removed = t.added+int64(e.Added), t.removed+int64(e.Removed)
 	if e.Locked {
 		t.locked++

@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/proposal"
@@ -60,6 +61,7 @@ func (h *Handler) CreateSchedulePreview(ctx context.Context, req *schedulingv1.C
 type effect struct {
 	proposal *proposal.Proposal
 	sums     totals
+	warnings []*schedulingv1.ScheduleWarning
 }
 
 // settleAttempts bounds the wait for the settled instant of a change that the state includes, to about two seconds.
@@ -115,7 +117,17 @@ func (h *Handler) compute(ctx context.Context, r *row, decide proposal.Decide, w
 			return err
 		}
 		e = &effect{proposal: p}
-		return c.computeEach(ctx, employees, e.sums.add)
+		if err := c.computeEach(ctx, employees, e.sums.add); err != nil {
+			return err
+		}
+		e.warnings = e.sums.listWarnings()
+		var persons []*commonv1.Ref
+		for _, w := range e.warnings {
+			for _, p := range w.GetPersons() {
+				persons = append(persons, p.GetEmployee())
+			}
+		}
+		return addNumbers(ctx, tx, persons)
 	})
 	return e, err
 }
@@ -124,7 +136,7 @@ func (h *Handler) compute(ctx context.Context, r *row, decide proposal.Decide, w
 func (h *Handler) store(ctx context.Context, r *row, e *effect) (*schedulingv1.SchedulePreview, error) {
 	shown := &schedulingv1.SchedulePreview{
 		Basis:   &schedulingv1.PreviewBasis{DateTime: formatTime(r.basis.settledAt)},
-		Summary: e.sums.summary(), Skipped: e.sums.listSkipped(), Warnings: e.sums.warnings(), LaterDecisions: propagation.LimitDecisions(e.proposal.Later),
+		Summary: e.sums.summary(), Skipped: e.sums.listSkipped(), Warnings: e.warnings, LaterDecisions: propagation.LimitDecisions(e.proposal.Later),
 	}
 	if e.proposal.OfEmployees() {
 		shown.Basis.EmployeeRefs = e.proposal.Owners

@@ -6,7 +6,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulewarning"
 )
 
 // message returns the preview for responses, without its state.
@@ -50,13 +52,25 @@ func (t *totals) listSkipped() []*schedulingv1.SkippedDays {
 	return out
 }
 
-func (t *totals) warnings() []*schedulingv1.PreviewWarning {
-	var out []*schedulingv1.PreviewWarning
-	if t.changed == 0 {
-		out = append(out, &schedulingv1.PreviewWarning{Code: "EMPTY_CHANGE", Employees: proto.Int64(0)})
+// listWarnings returns the warnings. Their persons have no numbers yet.
+func (t *totals) listWarnings() []*schedulingv1.ScheduleWarning {
+	list := t.warnings.List()
+	if t.employees == 0 {
+		list = append(list, schedulewarning.Summary{Code: schedulewarning.EmptyChange})
 	}
-	if t.detached > 0 {
-		out = append(out, &schedulingv1.PreviewWarning{Code: "HIDES_HAND_ENTRY", Employees: proto.Int64(t.detached)})
+	out := make([]*schedulingv1.ScheduleWarning, len(list))
+	for i := range list {
+		out[i] = &schedulingv1.ScheduleWarning{Code: string(list[i].Code), Employees: list[i].Employees}
+		if id := list[i].AssignmentID; id > 0 { // The change creates the others.
+			out[i].AssignmentId = &id
+		}
+		for _, p := range list[i].Persons {
+			person := &schedulingv1.WarnedPerson{Employee: &commonv1.Ref{Id: &p.EmployeeID}, Text: p.Text}
+			for _, day := range p.Dates {
+				person.Dates = append(person.Dates, day.String())
+			}
+			out[i].Persons = append(out[i].Persons, person)
+		}
 	}
 	return out
 }

@@ -185,8 +185,10 @@ func (w *world) compareChange(change *schedulingv1.CreateSchedulePreviewRequest)
 	for id := int64(1); id <= employees; id++ {
 		before[id], spans[id] = w.readShifts(id), w.readSpans(id)
 	}
+	newest := w.newestAssignment()
 	require.NoError(w.t, w.apply(change, p.GetId()))
 	w.settle()
+	w.compareWarnings(p, newest)
 	var added, removed, changed int64
 	for id := int64(1); id <= employees; id++ {
 		after := w.readShifts(id)

@@ -3,6 +3,7 @@ package schedulepreview
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -198,23 +199,27 @@ func (p *page) collect(ctx context.Context, tx pgx.Tx, c *computation, employees
 			break
 		}
 	}
-	return p.addNumbers(ctx, tx)
+	persons := make([]*commonv1.Ref, len(p.list))
+	for i, e := range p.list {
+		persons[i] = e.GetEmployee()
+	}
+	return addNumbers(ctx, tx, persons)
 }
 
-// addNumbers adds the person numbers.
-func (p *page) addNumbers(ctx context.Context, db pg.Querier) error {
-	byID := make(map[int64]*commonv1.Ref, len(p.list))
-	ids := make([]int64, len(p.list))
-	for i, e := range p.list {
-		ids[i] = e.GetEmployee().GetId()
-		byID[ids[i]] = e.GetEmployee()
+// addNumbers adds the person numbers to references to employees.
+func addNumbers(ctx context.Context, db pg.Querier, persons []*commonv1.Ref) error {
+	byID := make(map[int64][]*commonv1.Ref, len(persons))
+	for _, p := range persons {
+		byID[p.GetId()] = append(byID[p.GetId()], p)
 	}
 	var id int64
 	var number string
 	err := pg.ForEach(ctx, db, []any{&id, &number}, func() error {
-		byID[id].Qualifier = proto.String(number)
+		for _, p := range byID[id] {
+			p.Qualifier = proto.String(number)
+		}
 		return nil
-	}, `SELECT id, person_number FROM employee WHERE tenant_id = $1 AND id = ANY($2)`, tenant.Of(ctx), ids)
+	}, `SELECT id, person_number FROM employee WHERE tenant_id = $1 AND id = ANY($2)`, tenant.Of(ctx), slices.Collect(maps.Keys(byID)))
 	if err != nil {
 		return fmt.Errorf("schedulepreview: read person numbers: %w", err)
 	}

@@ -1,6 +1,7 @@
 package schedulewarning
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -52,11 +53,22 @@ func (s *Summaries) Add(employeeID int64, changed bool, warnings []Warning) {
 	}
 }
 
-// List returns the summaries in the order in which their first warnings were added. The last is
-// [EmptyChange] if no schedule changes.
+// List returns the summaries by code and assignment; assignments that are not stored come last. The
+// last summary is [EmptyChange] if no schedule changes.
 func (s *Summaries) List() []Summary {
+	slices.SortStableFunc(s.list, func(a, b Summary) int {
+		return cmp.Or(cmp.Compare(slices.Index(Codes, a.Code), slices.Index(Codes, b.Code)), compareAssignments(a.AssignmentID, b.AssignmentID))
+	})
 	if s.employees == 0 || s.changed > 0 {
 		return s.list
 	}
 	return append(slices.Clip(s.list), Summary{Code: EmptyChange, Employees: s.employees})
+}
+
+// compareAssignments orders stored assignments before those that are not stored, whose ids are negative.
+func compareAssignments(a, b int64) int {
+	if (a < 0) != (b < 0) {
+		return cmp.Compare(b, a)
+	}
+	return cmp.Compare(max(a, -a), max(b, -b))
 }

@@ -335,8 +335,10 @@ type SchedulePreview struct {
 	Summary *PreviewSummary `protobuf:"bytes,7,opt,name=summary,proto3" json:"summary,omitempty"`
 	// The days that the change would not reach, by reason.
 	Skipped []*SkippedDays `protobuf:"bytes,8,rep,name=skipped,proto3" json:"skipped,omitempty"`
-	// What the caller should look at before making the change.
-	Warnings []*PreviewWarning `protobuf:"bytes,9,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// Reasons to look at the schedules before making the change: those that its propagation
+	// would have. Assignments that the change creates have no id. EMPTY_CHANGE also appears
+	// if the change affects no employee.
+	Warnings []*ScheduleWarning `protobuf:"bytes,9,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// The later change that made the preview stale; only in the state STALE.
 	MadeStaleBy *LaterChange `protobuf:"bytes,10,opt,name=made_stale_by,json=madeStaleBy,proto3" json:"made_stale_by,omitempty"`
 	// The id of the propagation that made the change; only in the state APPLIED, and absent
@@ -435,7 +437,7 @@ func (x *SchedulePreview) GetSkipped() []*SkippedDays {
 	return nil
 }
 
-func (x *SchedulePreview) GetWarnings() []*PreviewWarning {
+func (x *SchedulePreview) GetWarnings() []*ScheduleWarning {
 	if x != nil {
 		return x.Warnings
 	}
@@ -648,62 +650,6 @@ func (x *PreviewSummary) GetSecondsAfter() int64 {
 	return 0
 }
 
-// PreviewWarning is a kind of effect that the caller may not expect.
-type PreviewWarning struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// EMPTY_CHANGE: no schedule changes. HIDES_HAND_ENTRY: patterns change on days with
-	// entries that people changed or deleted.
-	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	// The number of employees.
-	Employees     *int64 `protobuf:"varint,2,opt,name=employees,proto3,oneof" json:"employees,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *PreviewWarning) Reset() {
-	*x = PreviewWarning{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *PreviewWarning) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*PreviewWarning) ProtoMessage() {}
-
-func (x *PreviewWarning) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use PreviewWarning.ProtoReflect.Descriptor instead.
-func (*PreviewWarning) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{8}
-}
-
-func (x *PreviewWarning) GetCode() string {
-	if x != nil {
-		return x.Code
-	}
-	return ""
-}
-
-func (x *PreviewWarning) GetEmployees() int64 {
-	if x != nil && x.Employees != nil {
-		return *x.Employees
-	}
-	return 0
-}
-
 // LaterChange is the change that made a preview stale.
 type LaterChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -716,13 +662,16 @@ type LaterChange struct {
 	DateTime string `protobuf:"bytes,3,opt,name=date_time,json=dateTime,proto3" json:"date_time,omitempty"`
 	// The id of the propagation that applies the change, for an assignment.
 	PropagationId *int64 `protobuf:"varint,4,opt,name=propagation_id,json=propagationId,proto3,oneof" json:"propagation_id,omitempty"`
+	// The user who made the change. Absent without the permission auth.audit_event.read, if
+	// no user made it, and if the audit log no longer has it.
+	DecidedBy     string `protobuf:"bytes,5,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LaterChange) Reset() {
 	*x = LaterChange{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -734,7 +683,7 @@ func (x *LaterChange) String() string {
 func (*LaterChange) ProtoMessage() {}
 
 func (x *LaterChange) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -747,7 +696,7 @@ func (x *LaterChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LaterChange.ProtoReflect.Descriptor instead.
 func (*LaterChange) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{9}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *LaterChange) GetType() string {
@@ -778,6 +727,13 @@ func (x *LaterChange) GetPropagationId() int64 {
 	return 0
 }
 
+func (x *LaterChange) GetDecidedBy() string {
+	if x != nil {
+		return x.DecidedBy
+	}
+	return ""
+}
+
 type MultiReadSchedulePreviewRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Selects the preview and the employees.
@@ -797,7 +753,7 @@ type MultiReadSchedulePreviewRequest struct {
 
 func (x *MultiReadSchedulePreviewRequest) Reset() {
 	*x = MultiReadSchedulePreviewRequest{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -809,7 +765,7 @@ func (x *MultiReadSchedulePreviewRequest) String() string {
 func (*MultiReadSchedulePreviewRequest) ProtoMessage() {}
 
 func (x *MultiReadSchedulePreviewRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -822,7 +778,7 @@ func (x *MultiReadSchedulePreviewRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MultiReadSchedulePreviewRequest.ProtoReflect.Descriptor instead.
 func (*MultiReadSchedulePreviewRequest) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{10}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *MultiReadSchedulePreviewRequest) GetWhere() *SchedulePreviewWhere {
@@ -866,7 +822,7 @@ type SchedulePreviewWhere struct {
 
 func (x *SchedulePreviewWhere) Reset() {
 	*x = SchedulePreviewWhere{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -878,7 +834,7 @@ func (x *SchedulePreviewWhere) String() string {
 func (*SchedulePreviewWhere) ProtoMessage() {}
 
 func (x *SchedulePreviewWhere) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -891,7 +847,7 @@ func (x *SchedulePreviewWhere) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePreviewWhere.ProtoReflect.Descriptor instead.
 func (*SchedulePreviewWhere) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{11}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SchedulePreviewWhere) GetId() int64 {
@@ -921,7 +877,7 @@ type SchedulePreviewPage struct {
 
 func (x *SchedulePreviewPage) Reset() {
 	*x = SchedulePreviewPage{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +889,7 @@ func (x *SchedulePreviewPage) String() string {
 func (*SchedulePreviewPage) ProtoMessage() {}
 
 func (x *SchedulePreviewPage) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +902,7 @@ func (x *SchedulePreviewPage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SchedulePreviewPage.ProtoReflect.Descriptor instead.
 func (*SchedulePreviewPage) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{12}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *SchedulePreviewPage) GetEmployees() *PreviewedEmployeeList {
@@ -973,7 +929,7 @@ type PreviewedEmployeeList struct {
 
 func (x *PreviewedEmployeeList) Reset() {
 	*x = PreviewedEmployeeList{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -985,7 +941,7 @@ func (x *PreviewedEmployeeList) String() string {
 func (*PreviewedEmployeeList) ProtoMessage() {}
 
 func (x *PreviewedEmployeeList) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -998,7 +954,7 @@ func (x *PreviewedEmployeeList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedEmployeeList.ProtoReflect.Descriptor instead.
 func (*PreviewedEmployeeList) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{13}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PreviewedEmployeeList) GetEmployees() []*PreviewedEmployee {
@@ -1023,7 +979,7 @@ type PreviewedEmployee struct {
 
 func (x *PreviewedEmployee) Reset() {
 	*x = PreviewedEmployee{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1035,7 +991,7 @@ func (x *PreviewedEmployee) String() string {
 func (*PreviewedEmployee) ProtoMessage() {}
 
 func (x *PreviewedEmployee) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1048,7 +1004,7 @@ func (x *PreviewedEmployee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedEmployee.ProtoReflect.Descriptor instead.
 func (*PreviewedEmployee) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{14}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PreviewedEmployee) GetEmployee() *v1.Ref {
@@ -1085,7 +1041,7 @@ type PreviewedSchedule struct {
 
 func (x *PreviewedSchedule) Reset() {
 	*x = PreviewedSchedule{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1097,7 +1053,7 @@ func (x *PreviewedSchedule) String() string {
 func (*PreviewedSchedule) ProtoMessage() {}
 
 func (x *PreviewedSchedule) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1110,7 +1066,7 @@ func (x *PreviewedSchedule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedSchedule.ProtoReflect.Descriptor instead.
 func (*PreviewedSchedule) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{15}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PreviewedSchedule) GetSpans() []*PreviewedSpan {
@@ -1148,7 +1104,7 @@ type PreviewedSpan struct {
 
 func (x *PreviewedSpan) Reset() {
 	*x = PreviewedSpan{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1116,7 @@ func (x *PreviewedSpan) String() string {
 func (*PreviewedSpan) ProtoMessage() {}
 
 func (x *PreviewedSpan) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1129,7 @@ func (x *PreviewedSpan) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedSpan.ProtoReflect.Descriptor instead.
 func (*PreviewedSpan) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{16}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PreviewedSpan) GetStartDate() string {
@@ -1231,7 +1187,7 @@ type PreviewedDay struct {
 
 func (x *PreviewedDay) Reset() {
 	*x = PreviewedDay{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1199,7 @@ func (x *PreviewedDay) String() string {
 func (*PreviewedDay) ProtoMessage() {}
 
 func (x *PreviewedDay) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1212,7 @@ func (x *PreviewedDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedDay.ProtoReflect.Descriptor instead.
 func (*PreviewedDay) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{17}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PreviewedDay) GetDate() string {
@@ -1292,7 +1248,7 @@ type PreviewedShift struct {
 
 func (x *PreviewedShift) Reset() {
 	*x = PreviewedShift{}
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1260,7 @@ func (x *PreviewedShift) String() string {
 func (*PreviewedShift) ProtoMessage() {}
 
 func (x *PreviewedShift) ProtoReflect() protoreflect.Message {
-	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[18]
+	mi := &file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1273,7 @@ func (x *PreviewedShift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewedShift.ProtoReflect.Descriptor instead.
 func (*PreviewedShift) Descriptor() ([]byte, []int) {
-	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{18}
+	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PreviewedShift) GetStartDateTime() string {
@@ -1359,7 +1315,7 @@ var File_rotaloom_scheduling_v1_schedule_preview_proto protoreflect.FileDescript
 
 const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"\n" +
-	"-rotaloom/scheduling/v1/schedule_preview.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x1a(rotaloom/scheduling/v1/propagation.proto\"\x9f\x03\n" +
+	"-rotaloom/scheduling/v1/schedule_preview.proto\x12\x16rotaloom.scheduling.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1crotaloom/common/v1/ref.proto\x1a!rotaloom/options/v1/options.proto\x1a=rotaloom/scheduling/v1/employment_term_schedule_pattern.proto\x1a(rotaloom/scheduling/v1/propagation.proto\x1a-rotaloom/scheduling/v1/schedule_warning.proto\"\x9f\x03\n" +
 	"\x1cCreateSchedulePreviewRequest\x12[\n" +
 	"\fapply_create\x18\x01 \x01(\v28.rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatternsR\vapplyCreate\x12[\n" +
 	"\fapply_update\x18\x02 \x01(\v28.rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatternsR\vapplyUpdate\x12K\n" +
@@ -1378,7 +1334,7 @@ const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"start_date\x18\x01 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12#\n" +
 	"\bend_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\aendDate:+\xa2\xbb\x18'\x1a%\b\\\x12\tWFP-90001\x18\x9d\x03J\x11days of a previewX\x01\"+\n" +
 	"\x19GetSchedulePreviewRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x03R\x02id\"\xe2\x05\n" +
+	"\x02id\x18\x01 \x01(\x03R\x02id\"\xe3\x05\n" +
 	"\x0fSchedulePreview\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12:\n" +
 	"\x05state\x18\x02 \x01(\tB$\xa2\xbb\x18 b\x05READYb\x05STALEb\aAPPLIEDb\aEXPIREDR\x05state\x12:\n" +
@@ -1388,8 +1344,8 @@ const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"\x06window\x18\x05 \x01(\v2%.rotaloom.scheduling.v1.PreviewWindowR\x06window\x12L\n" +
 	"\aresults\x18\x06 \x03(\v22.rotaloom.scheduling.v1.GroupSchedulePatternResultR\aresults\x12@\n" +
 	"\asummary\x18\a \x01(\v2&.rotaloom.scheduling.v1.PreviewSummaryR\asummary\x12=\n" +
-	"\askipped\x18\b \x03(\v2#.rotaloom.scheduling.v1.SkippedDaysR\askipped\x12B\n" +
-	"\bwarnings\x18\t \x03(\v2&.rotaloom.scheduling.v1.PreviewWarningR\bwarnings\x12G\n" +
+	"\askipped\x18\b \x03(\v2#.rotaloom.scheduling.v1.SkippedDaysR\askipped\x12C\n" +
+	"\bwarnings\x18\t \x03(\v2'.rotaloom.scheduling.v1.ScheduleWarningR\bwarnings\x12G\n" +
 	"\rmade_stale_by\x18\n" +
 	" \x01(\v2#.rotaloom.scheduling.v1.LaterChangeR\vmadeStaleBy\x12*\n" +
 	"\x0epropagation_id\x18\v \x01(\x03H\x00R\rpropagationId\x88\x01\x01\x12N\n" +
@@ -1419,19 +1375,16 @@ const file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc = "" +
 	"\x0f_shifts_removedB\x11\n" +
 	"\x0f_shifts_changedB\x11\n" +
 	"\x0f_seconds_beforeB\x10\n" +
-	"\x0e_seconds_after\"{\n" +
-	"\x0ePreviewWarning\x128\n" +
-	"\x04code\x18\x01 \x01(\tB$\xa2\xbb\x18 b\fEMPTY_CHANGEb\x10HIDES_HAND_ENTRYR\x04code\x12!\n" +
-	"\temployees\x18\x02 \x01(\x03H\x00R\temployees\x88\x01\x01B\f\n" +
-	"\n" +
-	"_employees\"\xe0\x01\n" +
+	"\x0e_seconds_after\"\xff\x01\n" +
 	"\vLaterChange\x12Y\n" +
 	"\x04type\x18\x01 \x01(\tBE\xa2\xbb\x18Ab\n" +
 	"ASSIGNMENTb\n" +
 	"MEMBERSHIPb\bDAY_LOCKb\x05ENTRYb\x05LEAVEb\x0fEMPLOYMENT_TERMR\x04type\x12\x13\n" +
 	"\x02id\x18\x02 \x01(\x03H\x00R\x02id\x88\x01\x01\x12\x1b\n" +
 	"\tdate_time\x18\x03 \x01(\tR\bdateTime\x12*\n" +
-	"\x0epropagation_id\x18\x04 \x01(\x03H\x01R\rpropagationId\x88\x01\x01B\x05\n" +
+	"\x0epropagation_id\x18\x04 \x01(\x03H\x01R\rpropagationId\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"decided_by\x18\x05 \x01(\tR\tdecidedByB\x05\n" +
 	"\x03_idB\x11\n" +
 	"\x0f_propagation_id\"\x87\x02\n" +
 	"\x1fMultiReadSchedulePreviewRequest\x12J\n" +
@@ -1509,7 +1462,7 @@ func file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescGZIP() []byte {
 	return file_rotaloom_scheduling_v1_schedule_preview_proto_rawDescData
 }
 
-var file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_rotaloom_scheduling_v1_schedule_preview_proto_goTypes = []any{
 	(*CreateSchedulePreviewRequest)(nil),     // 0: rotaloom.scheduling.v1.CreateSchedulePreviewRequest
 	(*PreviewedUndo)(nil),                    // 1: rotaloom.scheduling.v1.PreviewedUndo
@@ -1519,55 +1472,55 @@ var file_rotaloom_scheduling_v1_schedule_preview_proto_goTypes = []any{
 	(*SchedulePreview)(nil),                  // 5: rotaloom.scheduling.v1.SchedulePreview
 	(*PreviewBasis)(nil),                     // 6: rotaloom.scheduling.v1.PreviewBasis
 	(*PreviewSummary)(nil),                   // 7: rotaloom.scheduling.v1.PreviewSummary
-	(*PreviewWarning)(nil),                   // 8: rotaloom.scheduling.v1.PreviewWarning
-	(*LaterChange)(nil),                      // 9: rotaloom.scheduling.v1.LaterChange
-	(*MultiReadSchedulePreviewRequest)(nil),  // 10: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
-	(*SchedulePreviewWhere)(nil),             // 11: rotaloom.scheduling.v1.SchedulePreviewWhere
-	(*SchedulePreviewPage)(nil),              // 12: rotaloom.scheduling.v1.SchedulePreviewPage
-	(*PreviewedEmployeeList)(nil),            // 13: rotaloom.scheduling.v1.PreviewedEmployeeList
-	(*PreviewedEmployee)(nil),                // 14: rotaloom.scheduling.v1.PreviewedEmployee
-	(*PreviewedSchedule)(nil),                // 15: rotaloom.scheduling.v1.PreviewedSchedule
-	(*PreviewedSpan)(nil),                    // 16: rotaloom.scheduling.v1.PreviewedSpan
-	(*PreviewedDay)(nil),                     // 17: rotaloom.scheduling.v1.PreviewedDay
-	(*PreviewedShift)(nil),                   // 18: rotaloom.scheduling.v1.PreviewedShift
-	(*ApplyCreateGroupSchedulePatterns)(nil), // 19: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
-	(*ApplyUpdateGroupSchedulePatterns)(nil), // 20: rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
-	(*GroupSchedulePatternResult)(nil),       // 21: rotaloom.scheduling.v1.GroupSchedulePatternResult
-	(*SkippedDays)(nil),                      // 22: rotaloom.scheduling.v1.SkippedDays
+	(*LaterChange)(nil),                      // 8: rotaloom.scheduling.v1.LaterChange
+	(*MultiReadSchedulePreviewRequest)(nil),  // 9: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
+	(*SchedulePreviewWhere)(nil),             // 10: rotaloom.scheduling.v1.SchedulePreviewWhere
+	(*SchedulePreviewPage)(nil),              // 11: rotaloom.scheduling.v1.SchedulePreviewPage
+	(*PreviewedEmployeeList)(nil),            // 12: rotaloom.scheduling.v1.PreviewedEmployeeList
+	(*PreviewedEmployee)(nil),                // 13: rotaloom.scheduling.v1.PreviewedEmployee
+	(*PreviewedSchedule)(nil),                // 14: rotaloom.scheduling.v1.PreviewedSchedule
+	(*PreviewedSpan)(nil),                    // 15: rotaloom.scheduling.v1.PreviewedSpan
+	(*PreviewedDay)(nil),                     // 16: rotaloom.scheduling.v1.PreviewedDay
+	(*PreviewedShift)(nil),                   // 17: rotaloom.scheduling.v1.PreviewedShift
+	(*ApplyCreateGroupSchedulePatterns)(nil), // 18: rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
+	(*ApplyUpdateGroupSchedulePatterns)(nil), // 19: rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
+	(*GroupSchedulePatternResult)(nil),       // 20: rotaloom.scheduling.v1.GroupSchedulePatternResult
+	(*SkippedDays)(nil),                      // 21: rotaloom.scheduling.v1.SkippedDays
+	(*ScheduleWarning)(nil),                  // 22: rotaloom.scheduling.v1.ScheduleWarning
 	(*LaterDecision)(nil),                    // 23: rotaloom.scheduling.v1.LaterDecision
 	(*v1.Ref)(nil),                           // 24: rotaloom.common.v1.Ref
 }
 var file_rotaloom_scheduling_v1_schedule_preview_proto_depIdxs = []int32{
-	19, // 0: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_create:type_name -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
-	20, // 1: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_update:type_name -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
+	18, // 0: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_create:type_name -> rotaloom.scheduling.v1.ApplyCreateGroupSchedulePatterns
+	19, // 1: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.apply_update:type_name -> rotaloom.scheduling.v1.ApplyUpdateGroupSchedulePatterns
 	2,  // 2: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.delete:type_name -> rotaloom.scheduling.v1.DeleteGroupSchedulePatterns
 	1,  // 3: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.undo:type_name -> rotaloom.scheduling.v1.PreviewedUndo
 	3,  // 4: rotaloom.scheduling.v1.CreateSchedulePreviewRequest.window:type_name -> rotaloom.scheduling.v1.PreviewWindow
 	6,  // 5: rotaloom.scheduling.v1.SchedulePreview.basis:type_name -> rotaloom.scheduling.v1.PreviewBasis
 	3,  // 6: rotaloom.scheduling.v1.SchedulePreview.window:type_name -> rotaloom.scheduling.v1.PreviewWindow
-	21, // 7: rotaloom.scheduling.v1.SchedulePreview.results:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternResult
+	20, // 7: rotaloom.scheduling.v1.SchedulePreview.results:type_name -> rotaloom.scheduling.v1.GroupSchedulePatternResult
 	7,  // 8: rotaloom.scheduling.v1.SchedulePreview.summary:type_name -> rotaloom.scheduling.v1.PreviewSummary
-	22, // 9: rotaloom.scheduling.v1.SchedulePreview.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
-	8,  // 10: rotaloom.scheduling.v1.SchedulePreview.warnings:type_name -> rotaloom.scheduling.v1.PreviewWarning
-	9,  // 11: rotaloom.scheduling.v1.SchedulePreview.made_stale_by:type_name -> rotaloom.scheduling.v1.LaterChange
+	21, // 9: rotaloom.scheduling.v1.SchedulePreview.skipped:type_name -> rotaloom.scheduling.v1.SkippedDays
+	22, // 10: rotaloom.scheduling.v1.SchedulePreview.warnings:type_name -> rotaloom.scheduling.v1.ScheduleWarning
+	8,  // 11: rotaloom.scheduling.v1.SchedulePreview.made_stale_by:type_name -> rotaloom.scheduling.v1.LaterChange
 	23, // 12: rotaloom.scheduling.v1.SchedulePreview.later_decisions:type_name -> rotaloom.scheduling.v1.LaterDecision
 	24, // 13: rotaloom.scheduling.v1.PreviewBasis.group_refs:type_name -> rotaloom.common.v1.Ref
 	24, // 14: rotaloom.scheduling.v1.PreviewBasis.employee_refs:type_name -> rotaloom.common.v1.Ref
-	11, // 15: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest.where:type_name -> rotaloom.scheduling.v1.SchedulePreviewWhere
-	13, // 16: rotaloom.scheduling.v1.SchedulePreviewPage.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployeeList
-	14, // 17: rotaloom.scheduling.v1.PreviewedEmployeeList.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployee
+	10, // 15: rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest.where:type_name -> rotaloom.scheduling.v1.SchedulePreviewWhere
+	12, // 16: rotaloom.scheduling.v1.SchedulePreviewPage.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployeeList
+	13, // 17: rotaloom.scheduling.v1.PreviewedEmployeeList.employees:type_name -> rotaloom.scheduling.v1.PreviewedEmployee
 	24, // 18: rotaloom.scheduling.v1.PreviewedEmployee.employee:type_name -> rotaloom.common.v1.Ref
-	15, // 19: rotaloom.scheduling.v1.PreviewedEmployee.before:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
-	15, // 20: rotaloom.scheduling.v1.PreviewedEmployee.after:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
-	16, // 21: rotaloom.scheduling.v1.PreviewedSchedule.spans:type_name -> rotaloom.scheduling.v1.PreviewedSpan
-	17, // 22: rotaloom.scheduling.v1.PreviewedSchedule.days:type_name -> rotaloom.scheduling.v1.PreviewedDay
-	18, // 23: rotaloom.scheduling.v1.PreviewedDay.shifts:type_name -> rotaloom.scheduling.v1.PreviewedShift
+	14, // 19: rotaloom.scheduling.v1.PreviewedEmployee.before:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
+	14, // 20: rotaloom.scheduling.v1.PreviewedEmployee.after:type_name -> rotaloom.scheduling.v1.PreviewedSchedule
+	15, // 21: rotaloom.scheduling.v1.PreviewedSchedule.spans:type_name -> rotaloom.scheduling.v1.PreviewedSpan
+	16, // 22: rotaloom.scheduling.v1.PreviewedSchedule.days:type_name -> rotaloom.scheduling.v1.PreviewedDay
+	17, // 23: rotaloom.scheduling.v1.PreviewedDay.shifts:type_name -> rotaloom.scheduling.v1.PreviewedShift
 	0,  // 24: rotaloom.scheduling.v1.SchedulePreviewService.CreateSchedulePreview:input_type -> rotaloom.scheduling.v1.CreateSchedulePreviewRequest
 	4,  // 25: rotaloom.scheduling.v1.SchedulePreviewService.GetSchedulePreview:input_type -> rotaloom.scheduling.v1.GetSchedulePreviewRequest
-	10, // 26: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:input_type -> rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
+	9,  // 26: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:input_type -> rotaloom.scheduling.v1.MultiReadSchedulePreviewRequest
 	5,  // 27: rotaloom.scheduling.v1.SchedulePreviewService.CreateSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreview
 	5,  // 28: rotaloom.scheduling.v1.SchedulePreviewService.GetSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreview
-	12, // 29: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreviewPage
+	11, // 29: rotaloom.scheduling.v1.SchedulePreviewService.MultiReadSchedulePreview:output_type -> rotaloom.scheduling.v1.SchedulePreviewPage
 	27, // [27:30] is the sub-list for method output_type
 	24, // [24:27] is the sub-list for method input_type
 	24, // [24:24] is the sub-list for extension type_name
@@ -1582,6 +1535,7 @@ func file_rotaloom_scheduling_v1_schedule_preview_proto_init() {
 	}
 	file_rotaloom_scheduling_v1_employment_term_schedule_pattern_proto_init()
 	file_rotaloom_scheduling_v1_propagation_proto_init()
+	file_rotaloom_scheduling_v1_schedule_warning_proto_init()
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[1].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[5].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[7].OneofWrappers = []any{}
@@ -1589,16 +1543,15 @@ func file_rotaloom_scheduling_v1_schedule_preview_proto_init() {
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[9].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[10].OneofWrappers = []any{}
 	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[11].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[12].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[16].OneofWrappers = []any{}
-	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[18].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[15].OneofWrappers = []any{}
+	file_rotaloom_scheduling_v1_schedule_preview_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc), len(file_rotaloom_scheduling_v1_schedule_preview_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

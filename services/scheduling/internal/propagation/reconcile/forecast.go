@@ -11,6 +11,8 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedulewarning"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
 
@@ -25,6 +27,8 @@ type Hypothesis struct {
 	Added map[int64][]span.Assignment
 	// Patterns are the patterns of Added that are not stored, by id.
 	Patterns map[int64]*hiddenentry.Pattern
+	// Cycles are the cycles of these patterns, by id.
+	Cycles map[int64]*rotation.Pattern
 	// Inherits has the new value for terms that begin or cease to pass on their patterns.
 	Inherits map[int64]bool
 	// RestoresFrom is the time of the change that an undo undoes, so that the spans that return get
@@ -50,6 +54,10 @@ type Forecast struct {
 	Removed, Added int
 	// Locked and Detached report days that the change would not reach, as in [Changes].
 	Locked, Detached bool
+	// ChangesSchedule reports whether the change alters the entries of a day.
+	ChangesSchedule bool
+	// Warnings are the reasons to look at the schedule with the change. Do not modify them.
+	Warnings []schedulewarning.Warning
 	// Err is the reason why the spans cannot be computed. Both outcomes are then empty.
 	Err error
 }
@@ -69,6 +77,7 @@ type Forecaster struct {
 
 	resolver, unlocked span.Resolver
 	series             int64
+	warnings           warnings
 }
 
 // firstFreeSeries is where the series of spans that are not stored begin. No database gets that far
@@ -103,7 +112,10 @@ func (f *Forecaster) Forecast(ctx context.Context, db pg.Querier, employeeIDs []
 			}
 		}
 	}
-	return out, hideAgain(ctx, db, edited, h)
+	if err := hideAgain(ctx, db, edited, h); err != nil {
+		return nil, err
+	}
+	return out, f.findWarnings(ctx, db, out, h)
 }
 
 const readTerminations = `
@@ -187,12 +199,11 @@ func (f *Forecaster) resolve(out *Forecast, in span.Input, hidden []hiddenentry.
 	}
 	removed, added := f.resolver.Diff(out.Without.Spans, out.With.Spans)
 	out.Removed, out.Added = len(removed), len(added)
-	if len(hidden) > 0 {
-		ranges := appendChanged(appendChanged(nil, removed, added), added, removed)
-		out.Detached = slices.ContainsFunc(hidden, func(h hiddenentry.Hide) bool {
-			return slices.ContainsFunc(ranges, func(r civil.Range) bool { return r.Contains(h.Day) })
-		})
-	}
+	ranges := appendChanged(appendChanged(nil, removed, added), added, removed)
+	out.ChangesSchedule = len(ranges) > 0
+	out.Detached = slices.ContainsFunc(hidden, func(h hiddenentry.Hide) bool {
+		return slices.ContainsFunc(ranges, func(r civil.Range) bool { return r.Contains(h.Day) })
+	})
 	return nil
 }
 

@@ -27,10 +27,10 @@ SELECT e.id, e.time_zone` + overRanges + `
 
 	// Shifts that begin up to a week before the window can reach into it.
 	readHandShifts = `
-SELECT i.employee_id, i.body` + overRanges + `
+SELECT i.employee_id, i.id, i.withdrawn, i.body` + overRanges + `
     SELECT * FROM schedule_item
     WHERE tenant_id = $1 AND employee_id BETWEEN r.first AND r.last AND from_day BETWEEN $4::date - 7 AND $5
-        AND kind = 'SHIFT' AND NOT deleted AND NOT withdrawn OFFSET 0
+        AND kind = 'SHIFT' AND NOT deleted OFFSET 0
 ) AS i ORDER BY i.employee_id`
 )
 
@@ -56,8 +56,11 @@ type warnings struct {
 	names    civil.Zones
 	zones    list[*civil.Zone]
 	entries  list[schedulewarning.HandEntry]
-	hidden   []schedulewarning.HiddenShift
-	gone     []civil.Date
+	// withdrawn says of items whether they are not shown, if a forecast expects something else than
+	// what is stored.
+	withdrawn map[int64]bool
+	hidden    []schedulewarning.HiddenShift
+	gone      []civil.Date
 }
 
 // maxPatterns limits the compiled patterns that are kept for the next batches.
@@ -81,30 +84,44 @@ func (c *Changes) FindWarnings(ctx context.Context, db pg.Querier) error {
 	edited, unchanged := c.edited, []editedEmployee{}
 	for i := range c.changed {
 		one := &c.changed[i]
-		change := schedulewarning.Change{Before: one.before, After: one.after, Zone: utc, HandEntries: w.entries.next(one.id)}
-		if zones := w.zones.next(one.id); len(zones) > 0 {
-			change.Zone = zones[0]
-		}
 		for len(edited) > 0 && edited[0].employee < one.id {
 			unchanged, edited = append(unchanged, edited[0]), edited[1:]
 		}
+		var own *editedEmployee
 		if len(edited) > 0 && edited[0].employee == one.id {
-			w.addHidden(&change, &edited[0])
-			edited = edited[1:]
+			own, edited = &edited[0], edited[1:]
 		}
-		c.addWarnings(one.id, &change)
+		c.addWarnings(one.id, w.find(one, own))
 	}
-	for _, one := range append(unchanged, edited...) { // Only their entries can change.
-		c.addWarnings(one.employee, &schedulewarning.Change{Zone: utc, Withdrawn: one.withdrawn})
+	for _, one := range append(unchanged, edited...) {
+		c.addWarnings(one.employee, w.findWithdrawn(one.withdrawn))
 	}
 	return nil
 }
 
 // addWarnings adds the warnings of an employee.
-func (c *Changes) addWarnings(employee int64, change *schedulewarning.Change) {
-	for _, found := range c.warnings.finder.Find(change) {
-		c.addWarning(employee, &found)
+func (c *Changes) addWarnings(employee int64, list []schedulewarning.Warning) {
+	for i := range list {
+		c.addWarning(employee, &list[i])
 	}
+}
+
+// find returns the warnings of a changed employee. edited are the employee's changed entries, or nil.
+// Successive calls must ask for ascending employees.
+func (w *warnings) find(one *changedEmployee, edited *editedEmployee) []schedulewarning.Warning {
+	change := schedulewarning.Change{Before: one.before, After: one.after, Zone: utc, HandEntries: w.entries.next(one.id)}
+	if zones := w.zones.next(one.id); len(zones) > 0 {
+		change.Zone = zones[0]
+	}
+	if edited != nil {
+		w.addHidden(&change, edited)
+	}
+	return w.finder.Find(&change)
+}
+
+// findWithdrawn returns the warnings of an employee of whom only entries change.
+func (w *warnings) findWithdrawn(days []civil.Date) []schedulewarning.Warning {
+	return w.finder.Find(&schedulewarning.Change{Zone: utc, Withdrawn: days})
 }
 
 // addHidden adds the entries that the changed and deleted entries of an employee hide, and the
@@ -208,9 +225,16 @@ func (w *warnings) scanZones(rows pgx.Rows) error {
 }
 
 func (w *warnings) scanHandShifts(rows pgx.Rows) error {
-	var employee int64
+	var employee, item int64
+	var withdrawn bool
 	var body []byte
-	_, err := pgx.ForEachRow(rows, []any{&employee, &body}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&employee, &item, &withdrawn, &body}, func() error {
+		if expected, known := w.withdrawn[item]; known {
+			withdrawn = expected
+		}
+		if withdrawn {
+			return nil
+		}
 		shift := &schedulingv1.Shift{}
 		if err := proto.Unmarshal(body, shift); err != nil {
 			return err
