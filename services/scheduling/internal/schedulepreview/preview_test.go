@@ -1,17 +1,22 @@
 package schedulepreview_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/rotaloom/rotaloom/pkg/authn"
+	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
@@ -149,6 +154,33 @@ func TestALaterChangeMakesAPreviewStale(t *testing.T) {
 			assert.True(t, proto.Equal(p.GetSummary(), shown.GetSummary()), "the summary stays")
 			faulttest.Require(t, w.apply(early(), p.GetId()), "WRL-30621", http.StatusConflict)
 		})
+	}
+}
+
+// The audit log names the user who made a preview stale, for callers who may read it.
+func TestTheLaterChangeNamesItsUser(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	as := func(permissions ...string) context.Context {
+		p := &authn.Principal{Tenant: tenant.Default, Subject: "paula", Rows: string(rowvisibility.All), Permissions: permissions}
+		return authn.With(tenant.With(t.Context(), tenant.Default), p, "")
+	}
+	p, err := w.handler.CreateSchedulePreview(as(), early())
+	require.NoError(t, err)
+	require.NoError(t, pgx.BeginFunc(w.Ctx, w.Pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(w.Ctx, `INSERT INTO day_lock (tenant_id, employee_id, from_date, to_date) VALUES (1, 3, '2026-03-05', '2026-03-06')`); err != nil {
+			return err
+		}
+		_, err := tx.Exec(w.Ctx, `INSERT INTO audit_event (tenant_id, occurred_at, user_name, person_id, client_id, service, operation, objects, request_id, outcome)
+			VALUES (1, now(), 'petra', 0, '', '', 'lock', '{}', '', 'ok')`)
+		return err
+	}))
+	for user, ctx := range map[string]context.Context{"petra": as("auth.audit_event.read"), "": as()} {
+		shown, err := w.handler.GetSchedulePreview(ctx, &schedulingv1.GetSchedulePreviewRequest{Id: p.GetId()})
+		require.NoError(t, err)
+		assert.Equal(t, "DAY_LOCK", shown.GetMadeStaleBy().GetType())
+		assert.NotEmpty(t, shown.GetMadeStaleBy().GetDateTime())
+		assert.Equal(t, user, shown.GetMadeStaleBy().GetDecidedBy())
 	}
 }
 

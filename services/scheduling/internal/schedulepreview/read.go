@@ -18,6 +18,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/decider"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -57,7 +58,12 @@ func (h *Handler) GetSchedulePreview(ctx context.Context, req *schedulingv1.GetS
 		return nil, err
 	}
 	m.State, m.MadeStaleBy = stateStale, later.message(visible)
-	return m, nil
+	if later.at == nil {
+		return m, nil
+	}
+	users, err := decider.Read(ctx, h.deps.Pool, *later.at)
+	m.MadeStaleBy.DecidedBy = users.Of(*later.at)
+	return m, err
 }
 
 // selection lists the parts of employees that a page shows.
