@@ -85,6 +85,16 @@ func TestGRPCCodeFitsStatus(t *testing.T) {
 	}
 }
 
+// Logs show the text of an error of a service once.
+func TestTheTextOfAServiceIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	sent := fault.Invalid("WRL-1", "no such day")
+	got := fault.FromError(sent.GRPCStatus().Err())
+	assert.Equal(t, "WRL-1: no such day", got.Error())
+	assert.Equal(t, sent.Status, got.Status)
+	assert.ErrorContains(t, fault.FromError(fmt.Errorf("calling commons: %w", sent.GRPCStatus().Err())), "calling commons")
+}
+
 func TestFromErrorMapsOtherErrors(t *testing.T) {
 	t.Parallel()
 	cases := []struct {

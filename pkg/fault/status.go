@@ -141,12 +141,17 @@ func fromFault(f *commonv1.Fault) *Error {
 	return e
 }
 
-// fromStatusError keeps the text of the status as the cause, for the log.
+// fromStatusError keeps the text of the status as the cause, for the log, unless it only repeats the
+// code and the message.
 func fromStatusError(st *status.Status, err error) *Error {
-	if e := FromStatus(st); e != nil {
-		return e.WithCause(err)
+	e := FromStatus(st)
+	switch {
+	case e == nil:
+		return Internal(err)
+	case st.Message() == e.Error() && err.Error() == st.Err().Error():
+		return e
 	}
-	return Internal(err)
+	return e.WithCause(err)
 }
 
 func deadlineError() *Error {
