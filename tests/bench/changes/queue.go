@@ -28,6 +28,7 @@ var Groups = []harness.Group{
 	{Names: []string{wal, overtaken, undo, otherTenant, amongMany}, Run: queueFigures},
 	{Names: []string{millionChange}, Run: millionFigures},
 	{Names: []string{propagators}, Run: propagatorsFigure},
+	{Names: []string{previewMemory}, Run: previewMemoryFigure},
 }
 
 const (
