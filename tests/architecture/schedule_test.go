@@ -13,12 +13,13 @@ import (
 // scheduleImports lists the packages of a schedule, with the other ones that each may import.
 // Package window is the model: reading and encoding share it and do not import each other.
 var scheduleImports = map[string][]string{
-	"segment":  {},
-	"request":  {},
-	"window":   {"segment"},
-	"reading":  {"request", "segment", "window"},
-	"encoding": {"request", "window"},
-	"schedule": {"encoding", "reading", "request", "window"},
+	"segment":    {},
+	"storedrows": {"window"},
+	"request":    {},
+	"window":     {"segment"},
+	"reading":    {"request", "segment", "storedrows", "window"},
+	"encoding":   {"request", "window"},
+	"schedule":   {"encoding", "reading", "request", "storedrows", "window"},
 	// An explanation comes from the steps of the same read.
 	"explanation": {"reading", "request", "window"},
 }

@@ -26,7 +26,7 @@ var largePackages = map[string]struct {
 	"gateway":           {2300, "the chain of one request, whose steps share its state"},
 	"gateway/transcode": {2900, "both directions run over one compiled plan, whose fields no other package sees"},
 	"services/scheduling/internal/patternassignment": {3200, "the changes of an assignment and their undo share its checks and its locks; duplicates, warnings and proposals come from the same decisions"},
-	"services/scheduling/internal/schedule/reading":  {3300, "one read of a schedule: a file for each kind of entry, over the rows that one statement returns; explanations and previews come from the same steps"},
+	"services/scheduling/internal/schedule/reading":  {2700, "one read of a schedule: a file for each kind of entry, over the stored rows; explanations and previews come from the same steps"},
 	"services/timekeeping/internal/leaveedit":        {2400, "the edits of a leave case share its balance and its report to scheduling"},
 	"services/timekeeping/internal/payrollstaging":   {2800, "runs, exports and cancellations share the rows of the ledger"},
 	"services/timekeeping/internal/timeoff":          {2200, "the states of a request share its pay code edits"},

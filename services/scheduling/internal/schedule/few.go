@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 )
 
 // fewEmployees is the largest number of employees whose details are read together with their
@@ -19,14 +19,14 @@ const fewEmployees = 16
 // returns the employees, too, which saves the statements of the resolver. Without it, reading a week
 // of one employee (get-week of tests/bench) misses its target: it takes 4.2 times the baseline
 // instead of 2.9, and 3 are allowed.
-func (h *Handler) resolveFewFast(ctx context.Context, ids []int64, read []reading.EmployeeRow) ([]projection.Employee, error) {
+func (h *Handler) resolveFewFast(ctx context.Context, ids []int64, read []storedrows.Employee) ([]projection.Employee, error) {
 	visible, err := h.directory.Visible(ctx)
 	if err != nil {
 		return nil, err
 	}
 	employees := make([]projection.Employee, len(ids))
 	for i, id := range ids {
-		at := slices.IndexFunc(read, func(k reading.EmployeeRow) bool { return k.ID == id })
+		at := slices.IndexFunc(read, func(k storedrows.Employee) bool { return k.ID == id })
 		if at < 0 || !visible.Has(id) {
 			return nil, nil
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/encoding"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -110,7 +111,7 @@ func (h *Handler) window(ctx context.Context, q *request.Query) (*window.Window,
 // read finds the employees and reads their stored rows. If the request names employees by id, it
 // does both at once. Rows of employees that the caller may not see are then dropped together with
 // the access error.
-func (h *Handler) read(ctx context.Context, q *request.Query) (persons []window.Person, stored reading.Rows, err error) {
+func (h *Handler) read(ctx context.Context, q *request.Query) (persons []window.Person, stored storedrows.Rows, err error) {
 	find := func() error {
 		employees, err := h.employees(ctx, q)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
@@ -43,7 +44,7 @@ type Comparison struct {
 	reader   *Reader
 	query    *request.Query
 	persons  []window.Person
-	rows     Rows
+	rows     storedrows.Rows
 	unstored *UnstoredPatterns
 	contents map[string]int32
 	// special are the employees with entries or leave that people made.
@@ -98,14 +99,14 @@ func (r *Reader) Compare(ctx context.Context, ids []int64, days civil.Range, uns
 		return nil, err
 	}
 	c.special, c.zones = map[int64]bool{}, map[*window.ZoneDays]int64{}
-	for i := range c.rows.items {
-		c.special[c.rows.items[i].employeeID] = true
+	for i := range c.rows.Items {
+		c.special[c.rows.Items[i].EmployeeID] = true
 	}
-	for i := range c.rows.leave {
-		c.special[c.rows.leave[i].employeeID] = true
+	for i := range c.rows.Leave {
+		c.special[c.rows.Leave[i].EmployeeID] = true
 	}
-	for i := range c.rows.lockedLeave {
-		c.special[c.rows.lockedLeave[i].employeeID] = true
+	for i := range c.rows.LockedLeave {
+		c.special[c.rows.LockedLeave[i].EmployeeID] = true
 	}
 	for i := range c.persons {
 		if zone := c.persons[i].Zone; c.zones[zone] == 0 {
@@ -148,17 +149,17 @@ func (c *Comparison) spanDays() civil.Range {
 // Shifts returns the shifts of an alternative, by employee and start. The list ascends by employee.
 func (c *Comparison) Shifts(ctx context.Context, list []Alternative) ([]PlannedShift, error) {
 	rows := c.rows
-	rows.spans, rows.hidden = nil, nil
+	rows.Spans, rows.Hidden = nil, nil
 	withdrawn := map[int64]bool{}
 	for i := range list {
 		c.addAlternative(&rows, &list[i], withdrawn)
 	}
 	var err error
-	if rows.items, err = c.items(ctx, withdrawn); err != nil {
+	if rows.Items, err = c.items(ctx, withdrawn); err != nil {
 		return nil, err
 	}
-	rows.sort()
-	patterns, err := c.patterns(ctx, rows.spans)
+	rows.Sort()
+	patterns, err := c.patterns(ctx, rows.Spans)
 	if err != nil {
 		return nil, err
 	}
@@ -171,13 +172,13 @@ func (c *Comparison) Shifts(ctx context.Context, list []Alternative) ([]PlannedS
 
 // addAlternative adds the spans and the hidden slots of an employee that touch the days. It records
 // for each item whether it is withdrawn.
-func (c *Comparison) addAlternative(rows *Rows, a *Alternative, withdrawn map[int64]bool) {
+func (c *Comparison) addAlternative(rows *storedrows.Rows, a *Alternative, withdrawn map[int64]bool) {
 	days := c.spanDays()
 	for _, s := range a.Spans {
 		if s.Days().Overlaps(days) {
-			rows.spans = append(rows.spans, spanRow{
-				employeeID: a.EmployeeID, patternID: s.PatternID, assignmentID: s.AssignmentID, series: s.Series, days: s.Days(),
-				position: s.Position, lane: s.Lane, inherited: s.Inherited,
+			rows.Spans = append(rows.Spans, storedrows.Span{
+				EmployeeID: a.EmployeeID, PatternID: s.PatternID, AssignmentID: s.AssignmentID, Series: s.Series, Days: s.Days(),
+				Position: s.Position, Lane: s.Lane, Inherited: s.Inherited,
 			})
 		}
 	}
@@ -185,7 +186,7 @@ func (c *Comparison) addAlternative(rows *Rows, a *Alternative, withdrawn map[in
 		h := &a.Hides[i]
 		withdrawn[h.ItemID] = h.Withdrawn
 		if h.Slot != nil && days.Contains(h.Day) {
-			rows.hidden = append(rows.hidden, hiddenRow{employeeID: h.EmployeeID, day: h.Day, lane: h.Slot.Lane, ordinal: h.Slot.Ordinal})
+			rows.Hidden = append(rows.Hidden, storedrows.HiddenSlot{EmployeeID: h.EmployeeID, Day: h.Day, Lane: h.Slot.Lane, Ordinal: h.Slot.Ordinal})
 		}
 	}
 }
@@ -196,12 +197,12 @@ SELECT employee_id, id, version, from_day, to_day, covers, body FROM schedule_it
 WHERE tenant_id = $1 AND id = ANY($2) AND kind = 'SHIFT' AND withdrawn AND NOT deleted AND from_day < $4 AND to_day >= $3`
 
 // items returns the shown items of an alternative. withdrawn has the items that follow from spans.
-func (c *Comparison) items(ctx context.Context, withdrawn map[int64]bool) ([]itemRow, error) {
-	items := slices.Clone(c.rows.items)
-	items = slices.DeleteFunc(items, func(row itemRow) bool { return withdrawn[row.id] })
+func (c *Comparison) items(ctx context.Context, withdrawn map[int64]bool) ([]storedrows.Item, error) {
+	items := slices.Clone(c.rows.Items)
+	items = slices.DeleteFunc(items, func(row storedrows.Item) bool { return withdrawn[row.ID] })
 	shown := make(map[int64]bool, len(items))
 	for i := range items {
-		shown[items[i].id] = true
+		shown[items[i].ID] = true
 	}
 	var missing []int64
 	for id, hidden := range withdrawn {
@@ -213,12 +214,12 @@ func (c *Comparison) items(ctx context.Context, withdrawn map[int64]bool) ([]ite
 		return items, nil
 	}
 	slices.Sort(missing)
-	row := itemRow{kind: window.KindShift}
+	row := storedrows.Item{Kind: window.KindShift}
 	var body []byte
-	err := pg.ForEach(ctx, c.reader.db, []any{&row.employeeID, &row.id, &row.version, &row.day, &row.last, &row.covers, &body}, func() (err error) {
-		row.body = slices.Clone(body)
-		if c.rows.names != nil {
-			row.body, err = window.BodyWithNames(row.body, row.kind, c.rows.names)
+	err := pg.ForEach(ctx, c.reader.db, []any{&row.EmployeeID, &row.ID, &row.Version, &row.Day, &row.Last, &row.Covers, &body}, func() (err error) {
+		row.Body = slices.Clone(body)
+		if c.rows.Names != nil {
+			row.Body, err = window.BodyWithNames(row.Body, row.Kind, c.rows.Names)
 		}
 		items = append(items, row)
 		return err
@@ -230,17 +231,17 @@ func (c *Comparison) items(ctx context.Context, withdrawn map[int64]bool) ([]ite
 }
 
 // patterns returns the pattern of each span.
-func (c *Comparison) patterns(ctx context.Context, spans []spanRow) ([]*window.Pattern, error) {
-	stored := slices.DeleteFunc(slices.Clone(spans), func(s spanRow) bool { return s.patternID < 0 })
-	found, err := c.reader.spanPatterns(ctx, stored, form{names: c.rows.names})
+func (c *Comparison) patterns(ctx context.Context, spans []storedrows.Span) ([]*window.Pattern, error) {
+	stored := slices.DeleteFunc(slices.Clone(spans), func(s storedrows.Span) bool { return s.PatternID < 0 })
+	found, err := c.reader.spanPatterns(ctx, stored, form{names: c.rows.Names})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]*window.Pattern, len(spans))
 	for i := range spans {
-		if spans[i].patternID > 0 {
+		if spans[i].PatternID > 0 {
 			out[i], found = found[0], found[1:]
-		} else if out[i], err = c.unstored.get(spans[i].patternID, c.rows.names); err != nil {
+		} else if out[i], err = c.unstored.get(spans[i].PatternID, c.rows.Names); err != nil {
 			return nil, err
 		}
 	}

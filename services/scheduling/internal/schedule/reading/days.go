@@ -12,6 +12,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -57,7 +58,7 @@ type DayEdit struct {
 type daysRows struct {
 	query    *request.Query
 	persons  []window.Person
-	stored   Rows
+	stored   storedrows.Rows
 	patterns []*window.Pattern
 }
 
@@ -119,10 +120,10 @@ func (r *Reader) daysRows(ctx context.Context, ids []int64, days civil.Range) (*
 		return nil, err
 	}
 	// Timekeeping finds pay codes by their former names itself. Its names are newer than the copy.
-	if rows.stored, err = read(ctx, r.db, filter{employees: window.PersonIDs(rows.persons), days: days, leave: true, asSent: true}); err != nil {
+	if rows.stored, err = storedrows.Read(ctx, r.db, storedrows.Filter{Employees: window.PersonIDs(rows.persons), Days: days, Leave: true, AsSent: true}); err != nil {
 		return nil, err
 	}
-	rows.patterns, err = r.spanPatterns(ctx, rows.stored.spans, form{})
+	rows.patterns, err = r.spanPatterns(ctx, rows.stored.Spans, form{})
 	return rows, err
 }
 
@@ -145,9 +146,9 @@ func (d *daysRows) expandDays(selected request.Selection, whole bool, shiftDays 
 		summaryBuilder: summaryBuilder{Window: e.Window, shapes: map[*window.Template]*shape{}},
 		out:            out, edits: map[*window.Template]*schedulingv1.PayCodeEdit{}, covers: map[int64]bool{},
 	}
-	for i := range d.stored.items {
-		if item := &d.stored.items[i]; item.covers {
-			b.covers[item.id] = true
+	for i := range d.stored.Items {
+		if item := &d.stored.Items[i]; item.Covers {
+			b.covers[item.ID] = true
 		}
 	}
 	return b, uncut, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -35,7 +36,7 @@ func (e *expansion) skips(k window.Kind, employee int32, day civil.Date) bool {
 
 // expand builds the window of the rows. Rows and persons ascend by employee; patterns[i] belongs to
 // the span i.
-func expand(q *request.Query, persons []window.Person, rows Rows, patterns []*window.Pattern) (*window.Window, error) {
+func expand(q *request.Query, persons []window.Person, rows storedrows.Rows, patterns []*window.Pattern) (*window.Window, error) {
 	e := newExpansion(q, persons)
 	return e.Window, e.add(rows, patterns)
 }
@@ -51,21 +52,21 @@ func newExpansion(q *request.Query, persons []window.Person) *expansion {
 }
 
 // add adds the entries of all rows.
-func (e *expansion) add(rows Rows, patterns []*window.Pattern) error {
-	e.reserve(rows.spans, patterns)
+func (e *expansion) add(rows storedrows.Rows, patterns []*window.Pattern) error {
+	e.reserve(rows.Spans, patterns)
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
 	for i := range e.Persons {
 		id := e.Persons[i].ID
-		hidden := employeeRows(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id)
-		locks := employeeRows(rows.locks, &lockAt, func(l *window.Lock) int64 { return l.EmployeeID }, id)
-		spans := employeeRows(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
+		hidden := employeeRows(rows.Hidden, &hiddenAt, func(h *storedrows.HiddenSlot) int64 { return h.EmployeeID }, id)
+		locks := employeeRows(rows.Locks, &lockAt, func(l *window.Lock) int64 { return l.EmployeeID }, id)
+		spans := employeeRows(rows.Spans, &spanAt, func(s *storedrows.Span) int64 { return s.EmployeeID }, id)
 		first := len(e.Entries[window.KindShift])
 		for k := range spans {
 			if err := e.addSpan(&spans[k], patterns[spanAt-len(spans)+k], int32(i), hidden, locks); err != nil {
 				return err
 			}
 		}
-		items := employeeRows(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id)
+		items := employeeRows(rows.Items, &itemAt, func(r *storedrows.Item) int64 { return r.EmployeeID }, id)
 		if err := e.addItems(items, int32(i), locks); err != nil {
 			return err
 		}
@@ -75,8 +76,8 @@ func (e *expansion) add(rows Rows, patterns []*window.Pattern) error {
 		if e.whole {
 			continue
 		}
-		leave := employeeRows(rows.leave, &leaveAt, func(r *leaveRow) int64 { return r.employeeID }, id)
-		lockedLeave := employeeRows(rows.lockedLeave, &lockedLeaveAt, func(r *lockedLeaveRow) int64 { return r.employeeID }, id)
+		leave := employeeRows(rows.Leave, &leaveAt, func(r *storedrows.Leave) int64 { return r.EmployeeID }, id)
+		lockedLeave := employeeRows(rows.LockedLeave, &lockedLeaveAt, func(r *storedrows.LockedLeave) int64 { return r.EmployeeID }, id)
 		if err := e.addLeave(leave, lockedLeave, first, int32(i), locks); err != nil {
 			return err
 		}
@@ -84,16 +85,16 @@ func (e *expansion) add(rows Rows, patterns []*window.Pattern) error {
 			return err
 		}
 	}
-	e.Locks = rows.locks
-	return e.addOpenShifts(rows.open)
+	e.Locks = rows.Locks
+	return e.addOpenShifts(rows.Open)
 }
 
 // reserve allocates room for the entries of spans, so that the lists are not copied while they
 // grow.
-func (e *expansion) reserve(spans []spanRow, patterns []*window.Pattern) {
+func (e *expansion) reserve(spans []storedrows.Span, patterns []*window.Pattern) {
 	var room [window.Kinds]int
 	for i := range spans {
-		days, cycle := spans[i].days.Intersect(e.Days).Days(), patterns[i].Cycle
+		days, cycle := spans[i].Days.Intersect(e.Days).Days(), patterns[i].Cycle
 		for k, perCycle := range patterns[i].PerCycle {
 			if e.needed[k] && (k != int(window.KindShift) || e.shiftDays == nil) {
 				// Reserve a few more than the average: the days of the window may be the busy ones
@@ -120,28 +121,28 @@ func employeeRows[R any](list []R, at *int, employee func(*R) int64, id int64) [
 }
 
 // addSpan adds the entries of a span that touch the window.
-func (e *expansion) addSpan(s *spanRow, pattern *window.Pattern, employee int32, hidden []hiddenRow, locks []window.Lock) error {
+func (e *expansion) addSpan(s *storedrows.Span, pattern *window.Pattern, employee int32, hidden []storedrows.HiddenSlot, locks []window.Lock) error {
 	relations, err := e.relationIndex(s, pattern.Name)
 	if err != nil {
 		return err
 	}
-	run := rotation.Run{Days: s.days, Position: s.position}
+	run := rotation.Run{Days: s.Days, Position: s.Position}
 	for day, found := range pattern.Cycle.Entries(run, e.Days) {
 		k := window.Kind(found.Kind - rotation.Shift)
 		if e.skips(k, employee, day) {
 			continue
 		}
-		isShown := !isHidden(hidden, day, s.lane, found.Ordinal) && !e.Persons[employee].Zone.Skips(day)
+		isShown := !isHidden(hidden, day, s.Lane, found.Ordinal) && !e.Persons[employee].Zone.Skips(day)
 		if !isShown && e.steps == nil {
 			continue
 		}
-		id, err := entryid.Encode(entryid.Entry{Series: s.series + int64(found.Ordinal), Day: day})
+		id, err := entryid.Encode(entryid.Entry{Series: s.Series + int64(found.Ordinal), Day: day})
 		if err != nil {
-			return fmt.Errorf("schedule: span of employee %d: %w", s.employeeID, err)
+			return fmt.Errorf("schedule: span of employee %d: %w", s.EmployeeID, err)
 		}
 		if e.steps != nil && k == window.KindShift {
 			e.steps.produce(employee, Produced{
-				ID: id, Day: day, Lane: s.lane, Ordinal: found.Ordinal, Hidden: !isShown,
+				ID: id, Day: day, Lane: s.Lane, Ordinal: found.Ordinal, Hidden: !isShown,
 				Start: pattern.Templates[found.Template].Start, End: pattern.Templates[found.Template].End,
 			})
 		}
@@ -149,7 +150,7 @@ func (e *expansion) addSpan(s *spanRow, pattern *window.Pattern, employee int32,
 			continue
 		}
 		e.Entries[k] = append(e.Entries[k], window.Entry{
-			Template: &pattern.Templates[found.Template], Job: e.Persons[employee].JobOn(day), ID: id, Version: s.propagationID,
+			Template: &pattern.Templates[found.Template], Job: e.Persons[employee].JobOn(day), ID: id, Version: s.PropagationID,
 			Start:    int64(day)*civil.SecondsPerDay + int64(found.StartSec),
 			Employee: employee, Relations: relations, Day: day, Locked: isLocked(locks, day),
 		})
@@ -157,13 +158,13 @@ func (e *expansion) addSpan(s *spanRow, pattern *window.Pattern, employee int32,
 	return nil
 }
 
-func isHidden(hidden []hiddenRow, day civil.Date, lane, ordinal uint8) bool {
+func isHidden(hidden []storedrows.HiddenSlot, day civil.Date, lane, ordinal uint8) bool {
 	if len(hidden) == 0 {
 		return false
 	}
-	at, _ := slices.BinarySearchFunc(hidden, day, func(h hiddenRow, day civil.Date) int { return cmp.Compare(h.day, day) })
-	for ; at < len(hidden) && hidden[at].day == day; at++ {
-		if hidden[at].lane == lane && hidden[at].ordinal == ordinal {
+	at, _ := slices.BinarySearchFunc(hidden, day, func(h storedrows.HiddenSlot, day civil.Date) int { return cmp.Compare(h.Day, day) })
+	for ; at < len(hidden) && hidden[at].Day == day; at++ {
+		if hidden[at].Lane == lane && hidden[at].Ordinal == ordinal {
 			return true
 		}
 	}
@@ -180,8 +181,8 @@ func isLocked(locks []window.Lock, day civil.Date) bool {
 }
 
 // relationIndex returns the index of the relations that the entries of a span share.
-func (e *expansion) relationIndex(s *spanRow, pattern string) (int32, error) {
-	key := window.Relation{AssignmentID: s.assignmentID, Inherited: s.inherited, Pattern: pattern}
+func (e *expansion) relationIndex(s *storedrows.Span, pattern string) (int32, error) {
+	key := window.Relation{AssignmentID: s.AssignmentID, Inherited: s.Inherited, Pattern: pattern}
 	if index, ok := e.relatedTo[key]; ok {
 		return index, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/entryid"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/hiddenentry"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -60,7 +61,7 @@ func (r *Reader) ReadGenerated(ctx context.Context, db pg.Querier, ids []int64) 
 	}
 	patternIDs := make([]int64, len(slots))
 	for i := range slots {
-		patternIDs[i] = slots[i].span.patternID
+		patternIDs[i] = slots[i].span.PatternID
 	}
 	patterns, err := r.patterns.get(ctx, db, patternIDs, form{})
 	if err != nil {
@@ -81,7 +82,7 @@ type slot struct {
 	at      entryid.Entry
 	locked  bool
 	hidden  bool // by an item
-	span    spanRow
+	span    storedrows.Span
 	lineage int64
 }
 
@@ -102,12 +103,12 @@ func readSlots(ctx context.Context, db pg.Querier, ids []int64) ([]slot, error) 
 	var s slot
 	var lane int16
 	err := pg.ForEach(ctx, db, []any{
-		&s.id, &s.locked, &s.hidden, &s.span.patternID, &s.span.days.From, &s.span.days.To,
-		&s.span.position, &s.span.assignmentID, &s.span.inherited, &s.span.propagationID,
-		&s.span.employeeID, &lane, &s.span.series, &s.lineage,
+		&s.id, &s.locked, &s.hidden, &s.span.PatternID, &s.span.Days.From, &s.span.Days.To,
+		&s.span.Position, &s.span.AssignmentID, &s.span.Inherited, &s.span.PropagationID,
+		&s.span.EmployeeID, &lane, &s.span.Series, &s.lineage,
 	}, func() (err error) {
 		s.at, err = entryid.Decode(s.id)
-		s.span.lane = uint8(lane)
+		s.span.Lane = uint8(lane)
 		if !s.hidden {
 			slots = append(slots, s)
 		}
@@ -121,20 +122,20 @@ func readSlots(ctx context.Context, db pg.Querier, ids []int64) ([]slot, error) 
 
 // generate returns the entry of the slot, or nil if the pattern has no entry there.
 func (s *slot) generate(pattern *window.Pattern) *Generated {
-	position := pattern.Cycle.Position(s.span.days.From, s.span.position, s.at.Day)
-	day, ordinal := pattern.Cycle.Day(position), s.at.Series-s.span.series
+	position := pattern.Cycle.Position(s.span.Days.From, s.span.Position, s.at.Day)
+	day, ordinal := pattern.Cycle.Day(position), s.at.Series-s.span.Series
 	if ordinal >= int64(len(day)) {
 		return nil
 	}
 	t := &pattern.Templates[day[ordinal].Template]
 	return &Generated{
-		ID: s.id, EmployeeID: s.span.employeeID, Day: s.at.Day, Locked: s.locked, Version: s.span.propagationID,
+		ID: s.id, EmployeeID: s.span.EmployeeID, Day: s.at.Day, Locked: s.locked, Version: s.span.PropagationID,
 		Origin: hiddenentry.Entered{
-			EmployeeID: s.span.employeeID, Day: s.at.Day, LineageID: s.lineage,
-			PatternID: s.span.patternID, CycleDay: position, Ordinal: uint8(ordinal),
+			EmployeeID: s.span.EmployeeID, Day: s.at.Day, LineageID: s.lineage,
+			PatternID: s.span.PatternID, CycleDay: position, Ordinal: uint8(ordinal),
 		},
-		Slot: hiddenentry.Slot{Lane: s.span.lane, Ordinal: uint8(ordinal)},
-		kind: t.Kind, template: t, relation: window.Relation{AssignmentID: s.span.assignmentID, Inherited: s.span.inherited, Pattern: pattern.Name},
+		Slot: hiddenentry.Slot{Lane: s.span.Lane, Ordinal: uint8(ordinal)},
+		kind: t.Kind, template: t, relation: window.Relation{AssignmentID: s.span.AssignmentID, Inherited: s.span.Inherited, Pattern: pattern.Name},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 )
 
 // The symbolic amounts of a leave edit.
@@ -25,23 +26,23 @@ type dayLeave struct {
 
 // splitLeave returns the intervals of leave edits with times, and the sums of the other edits by
 // day.
-func splitLeave(rows []leaveRow) ([]segment.Interval, map[civil.Date]dayLeave, error) {
+func splitLeave(rows []storedrows.Leave) ([]segment.Interval, map[civil.Date]dayLeave, error) {
 	var timed []segment.Interval
 	days := map[civil.Date]dayLeave{}
 	for i := range rows {
 		edit := &schedulingv1.LeaveEdit{}
-		if err := proto.Unmarshal(rows[i].body, edit); err != nil {
-			return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
+		if err := proto.Unmarshal(rows[i].Body, edit); err != nil {
+			return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].ID, err)
 		}
 		if edit.GetStartTime() != "" {
 			s, err := leaveInterval(edit)
 			if err != nil {
-				return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
+				return nil, nil, fmt.Errorf("schedule: leave edit %d: %w", rows[i].ID, err)
 			}
 			timed = append(timed, s)
 			continue
 		}
-		day := rows[i].day
+		day := rows[i].Day
 		sum := days[day]
 		switch paid, tracked := edit.GetPaidSegment().GetSymbolicValue().GetQualifier(), edit.GetTrackingSegment().GetSymbolicValue().GetQualifier(); {
 		case paid == fullDay || tracked == fullDay:

@@ -10,26 +10,27 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
 // addLeave adds the leave edits of an employee, and deducts leave from the employee's shifts, which
 // begin at index first (docs/decisions, 28). Shifts on locked days are cut by the leave that was
 // recorded when the days were locked.
-func (e *expansion) addLeave(rows []leaveRow, locked []lockedLeaveRow, first int, employee int32, locks []window.Lock) error {
+func (e *expansion) addLeave(rows []storedrows.Leave, locked []storedrows.LockedLeave, first int, employee int32, locks []window.Lock) error {
 	if len(rows) == 0 && len(locked) == 0 {
 		return nil
 	}
 	for i := range rows {
 		row := &rows[i]
-		if !e.needed[window.KindLeaveEdit] || row.last < e.Days.From || row.day >= e.Days.To {
+		if !e.needed[window.KindLeaveEdit] || row.Last < e.Days.From || row.Day >= e.Days.To {
 			continue
 		}
-		added, err := e.newEntry(&row.itemRow, window.KindLeaveEdit, nil)
+		added, err := e.newEntry(&row.Item, window.KindLeaveEdit, nil)
 		if err != nil {
 			return err
 		}
-		added.Employee, added.Locked = employee, isLocked(locks, row.day)
+		added.Employee, added.Locked = employee, isLocked(locks, row.Day)
 		e.Entries[window.KindLeaveEdit] = append(e.Entries[window.KindLeaveEdit], added)
 	}
 	shifts := e.Entries[window.KindShift][first:]
@@ -51,21 +52,21 @@ func (e *expansion) addLeave(rows []leaveRow, locked []lockedLeaveRow, first int
 // part is a group of shifts with the leave that may cover them.
 type part struct {
 	shifts []window.Entry
-	leave  []leaveRow
+	leave  []storedrows.Leave
 }
 
 // groupShifts groups shifts on open days, and shifts on days that were locked together.
-func groupShifts(shifts []window.Entry, rows []leaveRow, locked []lockedLeaveRow, locks []window.Lock) []part {
+func groupShifts(shifts []window.Entry, rows []storedrows.Leave, locked []storedrows.LockedLeave, locks []window.Lock) []part {
 	open := part{leave: rows}
 	var frozen []part
 	byLock := map[civil.Range]int{}
 	for i := range locked {
-		at, known := byLock[locked[i].locked]
+		at, known := byLock[locked[i].Locked]
 		if !known {
 			at = len(frozen)
-			byLock[locked[i].locked], frozen = at, append(frozen, part{})
+			byLock[locked[i].Locked], frozen = at, append(frozen, part{})
 		}
-		frozen[at].leave = append(frozen[at].leave, locked[i].leaveRow)
+		frozen[at].leave = append(frozen[at].leave, locked[i].Leave)
 	}
 	withoutLeave := part{} // shifts on locked days that have no leave
 	for _, s := range shifts {
@@ -84,7 +85,7 @@ func groupShifts(shifts []window.Entry, rows []leaveRow, locked []lockedLeaveRow
 }
 
 // deductLeave returns the shifts that remain after deducting leave.
-func (e *expansion) deductLeave(shifts []window.Entry, rows []leaveRow) ([]window.Entry, error) {
+func (e *expansion) deductLeave(shifts []window.Entry, rows []storedrows.Leave) ([]window.Entry, error) {
 	if len(shifts) == 0 || len(rows) == 0 {
 		return shifts, nil
 	}

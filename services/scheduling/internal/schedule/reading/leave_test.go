@@ -11,6 +11,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/symbolicamount"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -58,17 +59,17 @@ func TestLeaveReplacesWorkedTimeOfADay(t *testing.T) {
 	}
 }
 
-func leaveOn(t *testing.T, day civil.Date, edit *schedulingv1.LeaveEdit) leaveRow {
+func leaveOn(t *testing.T, day civil.Date, edit *schedulingv1.LeaveEdit) storedrows.Leave {
 	t.Helper()
 	body, err := proto.Marshal(edit)
 	require.NoError(t, err)
-	return leaveRow{itemRow{id: 1, day: day, body: body}}
+	return storedrows.Leave{Item: storedrows.Item{ID: 1, Day: day, Body: body}}
 }
 
 func TestLeaveIsSplitByTimes(t *testing.T) {
 	t.Parallel()
 	day := civil.Of(2026, 3, 10)
-	timed, days, err := splitLeave([]leaveRow{
+	timed, days, err := splitLeave([]storedrows.Leave{
 		leaveOn(t, day, &schedulingv1.LeaveEdit{StartDate: "2026-03-10", StartTime: "22:00:00", EndDate: "2026-03-11", EndTime: "06:00:00"}),
 		leaveOn(t, day, &schedulingv1.LeaveEdit{DurationInTime: proto.Int64(3600)}),
 		leaveOn(t, day, &schedulingv1.LeaveEdit{DurationInTime: proto.Int64(1800)}),
@@ -79,9 +80,9 @@ func TestLeaveIsSplitByTimes(t *testing.T) {
 	assert.Equal(t, []segment.Interval{{Start: segment.Seconds(day.At(22 * 3600)), End: segment.Seconds((day + 1).At(6 * 3600))}}, timed)
 	assert.Equal(t, map[civil.Date]dayLeave{day: {halves: 1, seconds: 5400}, day + 1: {full: true}}, days)
 
-	_, _, err = splitLeave([]leaveRow{leaveOn(t, day, &schedulingv1.LeaveEdit{StartTime: "25:00"})})
+	_, _, err = splitLeave([]storedrows.Leave{leaveOn(t, day, &schedulingv1.LeaveEdit{StartTime: "25:00"})})
 	require.ErrorContains(t, err, "leave edit 1")
-	_, _, err = splitLeave([]leaveRow{{itemRow{id: 2, body: []byte{0xff}}}})
+	_, _, err = splitLeave([]storedrows.Leave{{Item: storedrows.Item{ID: 2, Body: []byte{0xff}}}})
 	require.ErrorContains(t, err, "leave edit 2")
 }
 
@@ -92,15 +93,15 @@ func TestLockedDaysKeepTheirLeave(t *testing.T) {
 	monday := civil.Of(2026, 3, 2)
 	first, second := civil.Range{From: monday, To: monday + 2}, civil.Range{From: monday + 4, To: monday + 5}
 	locks := []window.Lock{{Days: first}, {Days: second}}
-	then, now := leaveRow{itemRow{id: 1, day: monday}}, leaveRow{itemRow{id: 2, day: monday}}
+	then, now := storedrows.Leave{Item: storedrows.Item{ID: 1, Day: monday}}, storedrows.Leave{Item: storedrows.Item{ID: 2, Day: monday}}
 	shift := func(day civil.Date) window.Entry { return window.Entry{ID: int64(day - monday), Day: day} }
-	got := groupShifts([]window.Entry{shift(monday), shift(monday + 1), shift(monday + 2), shift(monday + 4)}, []leaveRow{now},
-		[]lockedLeaveRow{{then, first}}, locks)
-	of := map[int64][]leaveRow{}
+	got := groupShifts([]window.Entry{shift(monday), shift(monday + 1), shift(monday + 2), shift(monday + 4)}, []storedrows.Leave{now},
+		[]storedrows.LockedLeave{{Leave: then, Locked: first}}, locks)
+	of := map[int64][]storedrows.Leave{}
 	for _, p := range got {
 		for _, s := range p.shifts {
 			of[s.ID] = p.leave
 		}
 	}
-	assert.Equal(t, map[int64][]leaveRow{0: {then}, 1: {then}, 2: {now}, 4: nil}, of)
+	assert.Equal(t, map[int64][]storedrows.Leave{0: {then}, 1: {then}, 2: {now}, 4: nil}, of)
 }

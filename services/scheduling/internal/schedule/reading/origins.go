@@ -13,6 +13,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -101,13 +102,13 @@ type LeaveOrigin struct {
 func (r *Reader) ReadOrigins(ctx context.Context, tx pgx.Tx, persons []window.Person, days civil.Range, at *time.Time) (*Origins, error) {
 	out := &Origins{Days: days, Persons: make([]PersonOrigins, len(persons))}
 	in, q := r.In(tx), &request.Query{Selected: request.SelectShifts, Days: days, ExcludeOvernight: true}
-	var rows Rows
+	var rows storedrows.Rows
 	var patterns []*window.Pattern
 	var err error
 	if at != nil {
 		rows, patterns, err = in.rowsAt(ctx, q, persons, *at)
 	} else if rows, err = in.Rows(ctx, q, window.PersonIDs(persons), false); err == nil {
-		patterns, err = in.spanPatterns(ctx, rows.spans, form{names: rows.names})
+		patterns, err = in.spanPatterns(ctx, rows.Spans, form{names: rows.Names})
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (r *Reader) ReadOrigins(ctx context.Context, tx pgx.Tx, persons []window.Pe
 }
 
 // collect divides the rows and entries among the persons.
-func (o *Origins) collect(e *expansion, rows *Rows, patterns []*window.Pattern) {
+func (o *Origins) collect(e *expansion, rows *storedrows.Rows, patterns []*window.Pattern) {
 	var spanAt, itemAt, hiddenAt, lockAt, leaveAt, lockedLeaveAt int
 	entries := make(map[int64]*window.Entry, len(*e.uncut))
 	for i := range *e.uncut {
@@ -133,29 +134,29 @@ func (o *Origins) collect(e *expansion, rows *Rows, patterns []*window.Pattern) 
 		p, id := &o.Persons[i], e.Persons[i].ID
 		p.Person = &e.Persons[i]
 		p.Produced, p.Cuts = e.steps.produced[int32(i)], e.steps.cuts[int32(i)]
-		spans := employeeRows(rows.spans, &spanAt, func(s *spanRow) int64 { return s.employeeID }, id)
+		spans := employeeRows(rows.Spans, &spanAt, func(s *storedrows.Span) int64 { return s.EmployeeID }, id)
 		for k := range spans {
-			p.Spans = append(p.Spans, spans[k].origin(patterns[spanAt-len(spans)+k]))
+			p.Spans = append(p.Spans, newOrigin(&spans[k], patterns[spanAt-len(spans)+k]))
 		}
-		for _, h := range employeeRows(rows.hidden, &hiddenAt, func(h *hiddenRow) int64 { return h.employeeID }, id) {
-			p.Hides = append(p.Hides, Hidden{ItemID: h.itemID, Day: h.day, Lane: h.lane, Ordinal: h.ordinal})
+		for _, h := range employeeRows(rows.Hidden, &hiddenAt, func(h *storedrows.HiddenSlot) int64 { return h.EmployeeID }, id) {
+			p.Hides = append(p.Hides, Hidden{ItemID: h.ItemID, Day: h.Day, Lane: h.Lane, Ordinal: h.Ordinal})
 		}
-		for _, item := range employeeRows(rows.items, &itemAt, func(r *itemRow) int64 { return r.employeeID }, id) {
-			if item.kind != window.KindShift && !item.covers {
+		for _, item := range employeeRows(rows.Items, &itemAt, func(r *storedrows.Item) int64 { return r.EmployeeID }, id) {
+			if item.Kind != window.KindShift && !item.Covers {
 				continue
 			}
-			entered := Entered{ID: item.id, TimeOff: item.covers, First: item.day, Last: item.last}
-			if s := entries[item.id]; s != nil {
+			entered := Entered{ID: item.ID, TimeOff: item.Covers, First: item.Day, Last: item.Last}
+			if s := entries[item.ID]; s != nil {
 				entered.Start, entered.End = readClock(s)
 			}
 			p.Entered = append(p.Entered, entered)
 		}
-		p.Locks = employeeRows(rows.locks, &lockAt, func(l *window.Lock) int64 { return l.EmployeeID }, id)
-		for _, l := range employeeRows(rows.leave, &leaveAt, func(l *leaveRow) int64 { return l.employeeID }, id) {
-			p.Leave = append(p.Leave, LeaveOrigin{ID: l.id, Version: l.version, First: l.day, Last: l.last})
+		p.Locks = employeeRows(rows.Locks, &lockAt, func(l *window.Lock) int64 { return l.EmployeeID }, id)
+		for _, l := range employeeRows(rows.Leave, &leaveAt, func(l *storedrows.Leave) int64 { return l.EmployeeID }, id) {
+			p.Leave = append(p.Leave, LeaveOrigin{ID: l.ID, Version: l.Version, First: l.Day, Last: l.Last})
 		}
-		for _, l := range employeeRows(rows.lockedLeave, &lockedLeaveAt, func(l *lockedLeaveRow) int64 { return l.employeeID }, id) {
-			p.Leave = append(p.Leave, LeaveOrigin{ID: l.id, Version: l.version, First: l.day, Last: l.last, Locked: l.locked})
+		for _, l := range employeeRows(rows.LockedLeave, &lockedLeaveAt, func(l *storedrows.LockedLeave) int64 { return l.EmployeeID }, id) {
+			p.Leave = append(p.Leave, LeaveOrigin{ID: l.ID, Version: l.Version, First: l.Day, Last: l.Last, Locked: l.Locked})
 		}
 	}
 	for i := range e.Entries[window.KindShift] {
@@ -174,10 +175,11 @@ func (o *Origins) collect(e *expansion, rows *Rows, patterns []*window.Pattern) 
 	}
 }
 
-func (s *spanRow) origin(pattern *window.Pattern) SpanOrigin {
+// newOrigin returns the origin of a stored span of a pattern.
+func newOrigin(s *storedrows.Span, pattern *window.Pattern) SpanOrigin {
 	return SpanOrigin{
-		Days: s.days, Lane: s.lane, PatternID: s.patternID, Pattern: pattern.Name, AssignmentID: s.assignmentID, PropagationID: s.propagationID,
-		Inherited: s.inherited, cycle: pattern, position: s.position,
+		Days: s.Days, Lane: s.Lane, PatternID: s.PatternID, Pattern: pattern.Name, AssignmentID: s.AssignmentID, PropagationID: s.PropagationID,
+		Inherited: s.Inherited, cycle: pattern, position: s.Position,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/rotation"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/span"
 )
@@ -22,9 +23,9 @@ type Planned struct {
 // ForEachPlanned calls add for the entries of the given kinds that begin on days of the spans. Only
 // shifts and pay code edits are supported. It stops at the first error.
 func (r *Reader) ForEachPlanned(ctx context.Context, spans []span.Span, days civil.Range, kinds []rotation.Kind, add func(Planned) error) error {
-	rows := make([]spanRow, len(spans))
+	rows := make([]storedrows.Span, len(spans))
 	for i, s := range spans {
-		rows[i].patternID = s.PatternID
+		rows[i].PatternID = s.PatternID
 	}
 	patterns, err := r.spanPatterns(ctx, rows, form{})
 	if err != nil {

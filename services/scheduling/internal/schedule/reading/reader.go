@@ -11,15 +11,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/request"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
-var (
-	// EmployeeDays limits the employees multiplied by the days of one request.
-	EmployeeDays = policy.FindLimit[*schedulingv1.ScheduleWhere]("employees * days")
-	// openShifts limits the open shifts of one request.
-	openShifts = policy.FindLimit[*schedulingv1.ScheduleWhere]("open shifts")
-)
+// EmployeeDays limits the employees multiplied by the days of one request.
+var EmployeeDays = policy.FindLimit[*schedulingv1.ScheduleWhere]("employees * days")
 
 // Reader reads schedules. It is safe for concurrent use.
 type Reader struct {
@@ -42,23 +39,23 @@ func (r *Reader) In(tx pgx.Tx) *Reader {
 
 // Rows reads the stored rows that the query needs for the employees with the ids. details also
 // reads the employees themselves.
-func (r *Reader) Rows(ctx context.Context, q *request.Query, ids []int64, details bool) (Rows, error) {
-	w := filter{days: q.Days, details: details}
+func (r *Reader) Rows(ctx context.Context, q *request.Query, ids []int64, details bool) (storedrows.Rows, error) {
+	w := storedrows.Filter{Days: q.Days, Details: details}
 	if !q.OnlyOpen() {
-		w.employees = ids
+		w.Employees = ids
 	}
-	w.leave = needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit)
-	w.open = q.Selected&request.SelectOpen != 0
-	w.holidays = !q.OnlyOpen() && q.Selected&(request.SelectHolidays|request.SelectDays) != 0
-	return read(ctx, r.db, w)
+	w.Leave = needsKind(q, window.KindShift) || needsKind(q, window.KindLeaveEdit)
+	w.Open = q.Selected&request.SelectOpen != 0
+	w.Holidays = !q.OnlyOpen() && q.Selected&(request.SelectHolidays|request.SelectDays) != 0
+	return storedrows.Read(ctx, r.db, w)
 }
 
 // Window builds the window of the persons from their rows.
-func (r *Reader) Window(ctx context.Context, q *request.Query, persons []window.Person, rows Rows) (*window.Window, error) {
-	if err := openShifts.Check(len(rows.open)); err != nil {
+func (r *Reader) Window(ctx context.Context, q *request.Query, persons []window.Person, rows storedrows.Rows) (*window.Window, error) {
+	if err := storedrows.OpenShifts.Check(len(rows.Open)); err != nil {
 		return nil, err
 	}
-	patterns, err := r.spanPatterns(ctx, rows.spans, form{q.ExcludeBreaks, rows.names})
+	patterns, err := r.spanPatterns(ctx, rows.Spans, form{q.ExcludeBreaks, rows.Names})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +64,7 @@ func (r *Reader) Window(ctx context.Context, q *request.Query, persons []window.
 		return nil, err
 	}
 	if q.Selected&(request.SelectHolidays|request.SelectDays) != 0 {
-		w.Holidays, err = decodeHolidays(ctx, rows.holidays)
+		w.Holidays, err = decodeHolidays(ctx, rows.Holidays)
 	}
 	return w, err
 }
@@ -85,10 +82,10 @@ func needsKind(q *request.Query, k window.Kind) bool {
 }
 
 // spanPatterns returns the pattern of each span.
-func (r *Reader) spanPatterns(ctx context.Context, spans []spanRow, f form) ([]*window.Pattern, error) {
+func (r *Reader) spanPatterns(ctx context.Context, spans []storedrows.Span, f form) ([]*window.Pattern, error) {
 	ids := make([]int64, len(spans))
 	for i := range spans {
-		ids[i] = spans[i].patternID
+		ids[i] = spans[i].PatternID
 	}
 	distinct := slices.Clone(ids)
 	slices.Sort(distinct)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -44,33 +45,33 @@ func (s *steps) produce(employee int32, p Produced) {
 }
 
 // addCut adds the leave edits among rows that cut a shift. left reports that a part remains.
-func (e *expansion) addCut(before *window.Entry, rows []leaveRow, left bool) error {
+func (e *expansion) addCut(before *window.Entry, rows []storedrows.Leave, left bool) error {
 	zone := e.Persons[before.Employee].Zone
 	for i := range rows {
 		edit := &schedulingv1.LeaveEdit{}
-		if err := proto.Unmarshal(rows[i].body, edit); err != nil {
-			return fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
+		if err := proto.Unmarshal(rows[i].Body, edit); err != nil {
+			return fmt.Errorf("schedule: leave edit %d: %w", rows[i].ID, err)
 		}
-		touches := rows[i].day == before.Day
+		touches := rows[i].Day == before.Day
 		if edit.GetStartTime() != "" {
 			s, err := leaveInterval(edit)
 			if err != nil {
-				return fmt.Errorf("schedule: leave edit %d: %w", rows[i].id, err)
+				return fmt.Errorf("schedule: leave edit %d: %w", rows[i].ID, err)
 			}
 			touches = zone.Adjust(s.Start) < before.End() && zone.Adjust(s.End) > before.Start
 		}
 		if touches {
-			e.steps.cut(before, rows[i].id, left)
+			e.steps.cut(before, rows[i].ID, left)
 		}
 	}
 	return nil
 }
 
 // addTimeOffCut adds the covering edits among items that cut a shift.
-func (e *expansion) addTimeOffCut(before *window.Entry, items []itemRow, left bool) {
+func (e *expansion) addTimeOffCut(before *window.Entry, items []storedrows.Item, left bool) {
 	for i := range items {
-		if items[i].covers && items[i].day <= before.Day && before.Day <= items[i].last {
-			e.steps.cut(before, items[i].id, left)
+		if items[i].Covers && items[i].Day <= before.Day && before.Day <= items[i].Last {
+			e.steps.cut(before, items[i].ID, left)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/coveringedit"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/segment"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 )
 
@@ -21,7 +22,7 @@ type dayOff struct {
 // deductTimeOff deducts the covering edits among the items from the shifts of an employee, which
 // begin at index first. An edit covers only shifts that start on its own days, so that locked days
 // do not change.
-func (e *expansion) deductTimeOff(items []itemRow, first int) error {
+func (e *expansion) deductTimeOff(items []storedrows.Item, first int) error {
 	shifts := e.Entries[window.KindShift][first:]
 	if len(shifts) == 0 {
 		return nil
@@ -61,25 +62,25 @@ func (e *expansion) deductTimeOff(items []itemRow, first int) error {
 }
 
 // daysOff sums up the covering edits among items by day.
-func daysOff(items []itemRow) (map[civil.Date]*dayOff, error) {
+func daysOff(items []storedrows.Item) (map[civil.Date]*dayOff, error) {
 	var days map[civil.Date]*dayOff
 	for i := range items {
 		row := &items[i]
-		if !row.covers {
+		if !row.Covers {
 			continue
 		}
 		edit := &schedulingv1.PayCodeEdit{}
-		if err := proto.Unmarshal(row.body, edit); err != nil {
-			return nil, fmt.Errorf("schedule: item %d: %w", row.id, err)
+		if err := proto.Unmarshal(row.Body, edit); err != nil {
+			return nil, fmt.Errorf("schedule: item %d: %w", row.ID, err)
 		}
 		amount, err := coveringedit.Of(edit)
 		if err != nil {
-			return nil, fmt.Errorf("schedule: item %d: %w", row.id, err)
+			return nil, fmt.Errorf("schedule: item %d: %w", row.ID, err)
 		}
 		if days == nil {
 			days = map[civil.Date]*dayOff{}
 		}
-		for day := row.day; day <= row.last; day++ {
+		for day := row.Day; day <= row.Last; day++ {
 			if days[day] == nil {
 				days[day] = &dayOff{}
 			}

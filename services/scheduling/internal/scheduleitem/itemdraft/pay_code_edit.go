@@ -13,7 +13,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 )
 
@@ -79,8 +79,8 @@ func editDays(edit *schedulingv1.PayCodeEdit) (civil.Range, error) {
 	switch {
 	case days.Empty():
 		return civil.Range{}, itemfault.InvalidEdit("endDate", "must not be before startDate")
-	case days.Days() > reading.MaxItemDays:
-		return civil.Range{}, itemfault.InvalidEdit("endDate", "must not be more than %d days from startDate", reading.MaxItemDays)
+	case days.Days() > storedrows.MaxItemDays:
+		return civil.Range{}, itemfault.InvalidEdit("endDate", "must not be more than %d days from startDate", storedrows.MaxItemDays)
 	}
 	return days, nil
 }
@@ -97,7 +97,7 @@ func editDate(path, text string) (civil.Date, error) {
 }
 
 // maxDuration limits the duration of a pay code edit, in seconds.
-const maxDuration = reading.MaxItemDays * civil.SecondsPerDay
+const maxDuration = storedrows.MaxItemDays * civil.SecondsPerDay
 
 // hoursAndMinutes matches a duration, which can be longer than a day.
 var hoursAndMinutes = regexp.MustCompile(`^\d{1,4}:[0-5]\d$`)
@@ -136,8 +136,8 @@ func checkAmount(edit *schedulingv1.PayCodeEdit) error {
 		return itemfault.InvalidEdit("durationInTime", "must be 0 to %d seconds", maxDuration)
 	}
 	// The comparison is written so that it rejects NaN.
-	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= reading.MaxItemDays) {
-		return itemfault.InvalidEdit("durationInDays", "must be 0 to %d", reading.MaxItemDays)
+	if edit.DurationInDays != nil && !(edit.GetDurationInDays() >= 0 && edit.GetDurationInDays() <= storedrows.MaxItemDays) {
+		return itemfault.InvalidEdit("durationInDays", "must be 0 to %d", storedrows.MaxItemDays)
 	}
 	switch id, name, ok := symbolicamount.Find(edit.GetSymbolicValueRef()); {
 	case ok:

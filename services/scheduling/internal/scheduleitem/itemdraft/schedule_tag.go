@@ -15,7 +15,7 @@ import (
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/projection"
-	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/reading"
+	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/storedrows"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/scheduleitem/itemfault"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/tagdefinition"
@@ -38,8 +38,8 @@ func ScheduleTag(completed *schedulingv1.ScheduleTag, employee *projection.Emplo
 	}
 	whole := Period{forward.Start, forward.End}
 	from, last := whole.Start.Date, lastDay(whole)
-	if days := (civil.Range{From: from, To: last + 1}).Days(); days > reading.MaxItemDays {
-		return nil, itemfault.InvalidShift("endDateTime", "must not be more than %d days after startDateTime", reading.MaxItemDays)
+	if days := (civil.Range{From: from, To: last + 1}).Days(); days > storedrows.MaxItemDays {
+		return nil, itemfault.InvalidShift("endDateTime", "must not be more than %d days after startDateTime", storedrows.MaxItemDays)
 	}
 	onCall := false
 	for i, s := range tag.GetSegments() {

@@ -1,4 +1,4 @@
-package reading
+package storedrows
 
 import (
 	"strconv"
@@ -6,9 +6,14 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/pg/condition"
+	"github.com/rotaloom/rotaloom/pkg/policy"
+	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/schedule/window"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/setupref"
 )
+
+// OpenShifts limits the open shifts of one request.
+var OpenShifts = policy.FindLimit[*schedulingv1.ScheduleWhere]("open shifts")
 
 // The parts of the one statement that reads all rows from a single snapshot. All kinds of rows
 // share the columns; each kind fills the columns that it needs. The placeholders {asked},
@@ -160,7 +165,7 @@ func (s variant) text() string {
 	return strings.NewReplacer("{asked}", asked, "{employee}", employee, "{apart}", apart,
 		"{anybody}", "BETWEEN ($2::bigint[])[1] AND ($2::bigint[])[cardinality($2::bigint[])]",
 		"{shift}", strconv.Itoa(int(window.KindShift)), "{tag}", strconv.Itoa(int(window.KindTag)), "{edit}", strconv.Itoa(int(window.KindPayCodeEdit)),
-		"{lookback}", strconv.Itoa(window.Lookback), "{open}", strconv.Itoa(openShifts.Max()+1)).
+		"{lookback}", strconv.Itoa(window.Lookback), "{open}", strconv.Itoa(OpenShifts.Max()+1)).
 		Replace(tables.Replace(strings.Join(list, "\nUNION ALL")))
 }
 
@@ -168,18 +173,18 @@ func (s variant) text() string {
 // range. others reports that the range includes employees who are not in the list. There are few
 // texts, and the database caches their plans. For one employee the generic plan is as good as a
 // custom one; for a list, the database has to guess the length.
-func (w *filter) statement() (sql string, asked any, others bool) {
-	s := variant{past: w.at != nil, leave: w.leave, open: w.open, holidays: w.holidays, details: w.details}
-	if w.at != nil {
-		return texts[s], w.employees, false
+func (w *Filter) statement() (sql string, asked any, others bool) {
+	s := variant{past: w.At != nil, leave: w.Leave, open: w.Open, holidays: w.Holidays, details: w.Details}
+	if w.At != nil {
+		return texts[s], w.Employees, false
 	}
-	if s.one = len(w.employees) == 1; s.one {
-		return texts[s], w.employees[0], false
+	if s.one = len(w.Employees) == 1; s.one {
+		return texts[s], w.Employees[0], false
 	}
-	least, greatest, dense := condition.Dense(w.employees)
+	least, greatest, dense := condition.Dense(w.Employees)
 	if !dense {
-		return texts[s], w.employees, false
+		return texts[s], w.Employees, false
 	}
 	s.inRange = true
-	return texts[s], []int64{least, greatest}, greatest-least >= int64(len(w.employees))
+	return texts[s], []int64{least, greatest}, greatest-least >= int64(len(w.Employees))
 }
