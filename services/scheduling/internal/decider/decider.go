@@ -28,8 +28,8 @@ type Users map[int64]string
 // Of returns the user who made the change at a time, or "".
 func (u Users) Of(change time.Time) string { return u[change.UnixMicro()] }
 
-// Read returns the users who made the changes at these times, which are those of rows of schedules. It returns
-// none if the caller may not read the audit log. Changes without a user, and those whose row of the audit log is
+// Read returns the users who made the changes at these times. Times come from rows that shape schedules. Read returns
+// no users if the caller may not read the audit log. Changes without a user, and those whose row of the audit log is
 // deleted, have no user.
 func Read(ctx context.Context, db pg.Querier, changes ...time.Time) (Users, error) {
 	if p, ok := authn.From(ctx); !ok || !p.Has(readAuditLog) || len(changes) == 0 {

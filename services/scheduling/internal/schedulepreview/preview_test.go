@@ -21,7 +21,7 @@ import (
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
-// early is a change that gives everybody in the warehouse an early shift on Mondays.
+// early is a change that gives all employees of the warehouse an early shift on Mondays.
 func early() *schedulingv1.CreateSchedulePreviewRequest {
 	return creation(newAssignment(warehouse, firstDay, "", false, "E", "", "", "", "", "", ""))
 }

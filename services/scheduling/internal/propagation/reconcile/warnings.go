@@ -56,8 +56,8 @@ type warnings struct {
 	names    civil.Zones
 	zones    list[*civil.Zone]
 	entries  list[schedulewarning.HandEntry]
-	// withdrawn says of items whether they are not shown, if a forecast expects something else than
-	// what is stored.
+	// withdrawn says of items whether they are not shown, if a forecast expects another state than
+	// the stored one.
 	withdrawn map[int64]bool
 	hidden    []schedulewarning.HiddenShift
 	gone      []civil.Date
