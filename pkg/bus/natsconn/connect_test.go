@@ -17,9 +17,10 @@ import (
 func TestDrainWaits(t *testing.T) {
 	t.Parallel()
 	server := natstest.New(t)
-	reader, err := server.Conn().SubscribeSync("subject")
+	receiver := server.Conn()
+	reader, err := receiver.SubscribeSync("subject")
 	require.NoError(t, err)
-	require.NoError(t, server.Conn().Flush())
+	require.NoError(t, receiver.Flush())
 	conn, err := nats.Connect(server.URL())
 	require.NoError(t, err)
 	const count = 1000
