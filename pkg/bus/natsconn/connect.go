@@ -3,7 +3,6 @@
 package natsconn
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +73,6 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 	if err := checkServer(conn); err != nil {
 		conn.Close()
 		return nil, err
-	}
-	if !conn.IsConnected() {
-		r.onDisconnected(conn, cmp.Or(conn.LastError(), nats.ErrNoServers))
 	}
 	return conn, nil
 }

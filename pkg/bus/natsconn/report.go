@@ -31,6 +31,8 @@ func (r *Reporter) options() []nats.Option {
 				r.onDisconnected(conn, err)
 			}
 		}),
+		// Says why a connection is not established; its last error is deleted before the next try.
+		nats.ReconnectErrHandler(r.onDisconnected),
 		nats.ClosedHandler(r.onClosed),
 	}
 }
@@ -39,6 +41,9 @@ func (r *Reporter) options() []nats.Option {
 func (r *Reporter) onDisconnected(conn *nats.Conn, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if conn.IsClosed() {
+		return // No call of onClosed follows.
+	}
 	if len(r.lost) == 0 {
 		r.log.Warn("NATS is unavailable; until it is back, events wait and copies are not updated", "error", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -80,4 +81,24 @@ func TestAFailedWriteIsNotReportedByItself(t *testing.T) {
 	conn.Close()
 	<-closed // All log lines have been written.
 	assert.Empty(t, log.String())
+}
+
+// A server that refuses the user is there, and the log says so.
+func TestTheLogSaysWhyNATSIsUnavailable(t *testing.T) {
+	t.Parallel()
+	server, err := natsserver.NewServer(&natsserver.Options{
+		Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "user", Password: "right",
+	})
+	require.NoError(t, err)
+	server.Start()
+	t.Cleanup(func() { server.Shutdown(); server.WaitForShutdown() })
+	for range 50 { // The client deletes the error at about the time when Connect returns.
+		log := &syncbuffer.Buffer{}
+		conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret("nats://user:wrong@" + server.Addr().String())}, "test", slog.New(slog.NewTextHandler(log, nil)))
+		require.NoError(t, err)
+		t.Cleanup(conn.Close)
+		require.Eventually(t, func() bool { return log.String() != "" }, waitTimeout, 10*time.Millisecond)
+		require.Contains(t, log.String(), "Authorization Violation")
+		require.NotContains(t, log.String(), "wrong")
+	}
 }

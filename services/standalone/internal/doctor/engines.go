@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/rotaloom/rotaloom/pkg/bus/natsconn"
@@ -192,11 +193,12 @@ func (e *examination) broker(ctx context.Context) {
 		e.add(check, Skipped, "", "it runs in the serving process; see that process's /readyz")
 		return
 	}
-	if err := natsconn.Probe(e.NATS); err != nil {
-		e.add(check, Failed, permissionAdvice(err, do), "%v", err)
+	// A connection that tries again hides why the first try failed.
+	conn, err := natsconn.Connect(e.NATS, "doctor", e.log, nats.RetryOnFailedConnect(false))
+	if natsconn.Unavailable(err) {
+		e.add(check, Failed, do, "no server answers at the addresses of --nats-url: %v", err)
 		return
 	}
-	conn, err := natsconn.Connect(e.NATS, "doctor", e.log)
 	if err != nil {
 		e.add(check, Failed, permissionAdvice(err, do), "%v", err)
 		return
