@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -205,10 +206,6 @@ func (e *examination) broker(ctx context.Context) {
 	}
 	defer conn.Close()
 	trip, err := conn.RTT()
-	if last := conn.LastError(); err != nil && permissionAdvice(last, "") != "" {
-		e.add(check, Failed, permissionAdvice(last, do), "%v", last)
-		return
-	}
 	if err != nil {
 		e.add(check, Failed, do, "no server answers at the addresses of --nats-url: %v", err)
 		return
@@ -220,13 +217,12 @@ func (e *examination) broker(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
+	// Servers do not answer a request that they refuse.
+	conn.SetErrorHandler(func(*nats.Conn, *nats.Subscription, error) { cancel() })
 	account, err := js.AccountInfo(ctx)
-	if last := conn.LastError(); err != nil && permissionAdvice(last, "") != "" {
-		e.add(check, Failed, permissionAdvice(last, do), "JetStream: %v", last)
-		return
-	}
 	if err != nil {
-		e.add(check, Failed, "enable JetStream on the servers (jetstream {} in nats-server.conf), and permit the user to use it", "JetStream: %v", err)
+		err = cmp.Or(conn.LastError(), err)
+		e.add(check, Failed, permissionAdvice(err, "enable JetStream on the servers (jetstream {} in nats-server.conf), and permit the user to use it"), "JetStream: %v", err)
 		return
 	}
 	e.add(check, OK, "", "version %s, round trip %s, %d streams of %d MiB", conn.ConnectedServerVersion(), trip.Round(time.Microsecond), account.Streams, account.Store>>20)
