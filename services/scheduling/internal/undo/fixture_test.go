@@ -182,13 +182,14 @@ func pattern(names ...string) *schedulingv1.SchedulePattern {
 	return p
 }
 
-// assign assigns a pattern to a term, and returns the ids of the assignment and the propagation.
+// assign assigns a pattern to a term, and returns the ids of the assignment and the propagation. It
+// may generate shifts twice.
 func (w *fixture) assign(term int64, from, to string, override bool, names ...string) (id, propagationID int64) {
 	w.t.Helper()
 	response, err := w.termPatterns.ApplyCreateEmploymentTermSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateGroupSchedulePatternsRequest{
 		Body: &schedulingv1.ApplyCreateGroupSchedulePatterns{GroupSchedulePatterns: &schedulingv1.GroupSchedulePatternCreation{
 			Do: &schedulingv1.GroupSchedulePatternCreates{GroupSchedulePatternCreates: []*schedulingv1.GroupSchedulePatternCreate{{
-				Override: &override, GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{
+				Override: &override, AllowDuplicate: proto.Bool(true), GroupSchedulePattern: &schedulingv1.GroupSchedulePattern{
 					GroupRef: &commonv1.Ref{Id: &term}, StartDate: from, EndDate: to, SchedulePattern: pattern(names...),
 				},
 			}}},
@@ -199,13 +200,13 @@ func (w *fixture) assign(term int64, from, to string, override bool, names ...st
 }
 
 // assignOwn assigns a pattern to an employee, and returns the ids of the assignment and the
-// propagation.
+// propagation. It may generate shifts twice.
 func (w *fixture) assignOwn(employee int64, from, to string, override bool, names ...string) (id, propagationID int64) {
 	w.t.Helper()
 	response, err := w.ownPatterns.ApplyCreateEmployeeSchedulePatterns(w.Ctx, &schedulingv1.ApplyCreateEmployeeSchedulePatternsRequest{
 		Body: &schedulingv1.ApplyCreateEmployeeSchedulePatterns{EmployeeSchedulePatterns: &schedulingv1.EmployeeSchedulePatternCreation{
 			Do: &schedulingv1.EmployeeSchedulePatternCreates{EmployeeSchedulePatternCreates: []*schedulingv1.EmployeeSchedulePatternCreate{{
-				Override: &override, EmployeeSchedulePattern: &schedulingv1.EmployeeSchedulePattern{
+				Override: &override, AllowDuplicate: proto.Bool(true), EmployeeSchedulePattern: &schedulingv1.EmployeeSchedulePattern{
 					EmployeeRef: &commonv1.Ref{Id: &employee}, StartDate: from, EndDate: to, SchedulePattern: pattern(names...),
 				},
 			}}},

@@ -47,6 +47,9 @@ type worlds struct {
 	assignments [2][]int64
 	// series maps the series of entries from the changed world to the other.
 	series map[int64]int64
+	// moved has the employees whose memberships changed while the change was there. If one left and
+	// came back, the other world numbered the entries anew, and the undo brings the former numbers back.
+	moved map[int64]bool
 	// locks has the locked days by employee, and frozen the locked days that keep the shifts of the change.
 	locks, frozen map[int64][]civil.Range
 	steps         []string
@@ -75,7 +78,7 @@ func TestUndoLeavesWhatTheChangeFound(t *testing.T) {
 	for number := range cases {
 		c := &worlds{
 			fixture: w, Rand: rand.New(rand.NewPCG(seed, uint64(number))), number: number,
-			series: map[int64]int64{}, locks: map[int64][]civil.Range{}, frozen: map[int64][]civil.Range{},
+			series: map[int64]int64{}, moved: map[int64]bool{}, locks: map[int64][]civil.Range{}, frozen: map[int64][]civil.Range{},
 		}
 		c.play()
 	}
@@ -120,6 +123,7 @@ func (c *worlds) begin() {
 			c.assignments[world] = append(c.assignments[world], id)
 		}
 		c.note("assign %s..%s %v override %v", from, to, names, override)
+		c.settle() // Both worlds number the entries of one assignment after the other.
 	}
 	if c.IntN(2) == 0 {
 		from, names := c.anyDay(40), c.anyNames()
@@ -179,6 +183,9 @@ func (c *worlds) meddle(changed bool) {
 	}
 	switch kind {
 	case 0, 1:
+		if !changed {
+			c.learn()
+		}
 		c.editEntry(i, day, kind == 0)
 	case 2:
 		for world := range int64(2) {
@@ -200,6 +207,7 @@ func (c *worlds) meddle(changed bool) {
 		for world := range int64(2) {
 			c.member(c.employee(world, i), c.term(world), from)
 		}
+		c.moved[i] = c.moved[i] || changed
 		c.note("member %d from %q", i, from)
 		c.settleUnderFire()
 	case 5:
@@ -211,9 +219,9 @@ func (c *worlds) meddle(changed bool) {
 }
 
 // editEntry changes or deletes a generated entry that both worlds had before the change. Entries
-// that only the change made are left out: what becomes of them has no counterpart.
+// that only the change made are left out, also at the place of an equal one: what becomes of them
+// has no counterpart.
 func (c *worlds) editEntry(i int64, day civil.Date, deletes bool) {
-	c.learn()
 	others := map[int64]int64{}
 	for _, s := range c.read(c.employee(1, i), day.String(), day.String()) {
 		if at, err := entryid.Decode(s.GetId()); err == nil && s.GetGenerated() {
@@ -287,12 +295,16 @@ type entry struct {
 // learn maps the series of entries that both worlds have at the same place, if they are new.
 func (c *worlds) learn() {
 	for i := range int64(pairs) {
-		a, b := c.readGenerated(c.employee(0, i)), c.readGenerated(c.employee(1, i))
-		for _, x := range a {
-			for _, y := range b {
-				if x.day == y.day && x.lane == y.lane && x.pattern == y.pattern && x.position == y.position && x.inherits == y.inherits && c.series[x.series] == 0 {
-					c.series[x.series] = y.series
-				}
+		pairSeries(c.series, c.readGenerated(c.employee(0, i)), c.readGenerated(c.employee(1, i)))
+	}
+}
+
+// pairSeries maps the series of a that are not in the map to those of b at the same place.
+func pairSeries(series map[int64]int64, a, b []entry) {
+	for _, x := range a {
+		for _, y := range b {
+			if x.day == y.day && x.lane == y.lane && x.pattern == y.pattern && x.position == y.position && x.inherits == y.inherits && series[x.series] == 0 {
+				series[x.series] = y.series
 			}
 		}
 	}
@@ -304,16 +316,21 @@ func (c *worlds) compare(when string) {
 	for i := range int64(pairs) {
 		where := fmt.Sprintf("case %d, employee %d, %s, after %v", c.number, i, when, c.steps)
 		a, b := c.readGenerated(c.employee(0, i)), c.readGenerated(c.employee(1, i))
+		series := c.series
+		if c.moved[i] {
+			series = map[int64]int64{}
+			pairSeries(series, a, b)
+		}
 		known := map[int64]bool{}
-		for _, series := range c.series {
-			known[series] = true
+		for _, number := range series {
+			known[number] = true
 		}
 		isFrozen := func(e entry) bool {
 			return slices.ContainsFunc(c.frozen[i], func(days civil.Range) bool { return days.Contains(e.day) })
 		}
 		a, b = slices.DeleteFunc(a, isFrozen), slices.DeleteFunc(b, isFrozen)
 		for k := range a {
-			if mapped := c.series[a[k].series]; mapped != 0 {
+			if mapped := series[a[k].series]; mapped != 0 {
 				a[k].series = mapped
 			}
 		}
@@ -328,7 +345,7 @@ func (c *worlds) compare(when string) {
 
 // readGenerated lists the spans of an employee by day.
 func (c *worlds) readGenerated(employee int64) []entry {
-	var list []entry
+	list := []entry{}
 	var e entry
 	var from, to civil.Date
 	var position, dayCount int32
