@@ -118,7 +118,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 	}
 	payCodeEdits := scheduleitem.NewPayCodeEdits(items)
 	// Requests that wait for their propagation undo nothing.
-	propagations := propagation.NewHandler(deps.Pool, resolver.Visible, propagation.Undos{})
+	propagations := propagation.NewHandler(deps.Pool, resolver.Visible, propagation.Undos{}, deps.Log)
 	previews := schedulepreview.NewPreviews(deps.Clock)
 	employmentTerms := employmentterm.New(deps.Pool)
 	termPatterns := employmenttermschedulepattern.New(cfg.Builder, employmenttermschedulepattern.Deps{
@@ -155,7 +155,7 @@ func New(_ context.Context, cfg Config, deps Deps) (*Service, error) {
 			serve.Handle(schedulingv1.RegisterScheduleTagServiceServer)(scheduleitem.NewScheduleTags(items)),
 			serve.Handle(schedulingv1.RegisterScheduleEditServiceServer)(scheduleitem.NewScheduleEdits(items)),
 			serve.Handle(schedulingv1.RegisterDayLockServiceServer)(daylock.New(deps.Pool, resolver)),
-			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews})),
+			serve.Handle(schedulingv1.RegisterPropagationServiceServer)(propagation.NewHandler(deps.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews}, deps.Log)),
 			serve.Handle(schedulingv1.RegisterScheduleGroupServiceServer)(groups),
 			serve.Handle(schedulingv1.RegisterTagDefinitionServiceServer)(tagdefinition.New(deps.Pool, jobs)),
 			serve.Handle(schedulingv1.RegisterTimeOffEditServiceServer)(timeoffedit.New(timeoffedit.Deps{Pool: deps.Pool, Directory: resolver, Schedules: payCodeEdits})),

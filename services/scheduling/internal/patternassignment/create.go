@@ -47,9 +47,7 @@ func (s *Assignments) Create(ctx context.Context, inputs []*schedulingv1.GroupSc
 	if err := s.deps.JobPaths.Warn(ctx, patterndefinition.PatternJobs(patterns...)); err != nil {
 		return nil, err
 	}
-	if err := s.await(ctx, propagationID, outcome.Successes()); err != nil {
-		return nil, err
-	}
+	s.await(ctx, propagationID, outcome.Successes())
 	return outcome, propagation.SetLocation(ctx, propagationID)
 }
 

@@ -59,12 +59,10 @@ func (s *Assignments) Update(ctx context.Context, body *schedulingv1.ApplyUpdate
 	} else {
 		outcome.ByID, propagationID, err = s.update(ctx, u, options)
 	}
-	if err == nil {
-		err = s.await(ctx, propagationID, outcome.results())
-	}
 	if err != nil {
 		return UpdateOutcome{}, err
 	}
+	s.await(ctx, propagationID, outcome.results())
 	if err := s.deps.JobPaths.Warn(ctx, patterndefinition.PatternJobs(u.pattern.GetSchedulePattern())); err != nil {
 		return UpdateOutcome{}, err
 	}

@@ -19,7 +19,7 @@ import (
 
 // Propagations waits for propagations; see [propagation.Handler.AwaitWarnings].
 type Propagations interface {
-	AwaitWarnings(ctx context.Context, id int64) ([]*schedulingv1.ScheduleWarning, bool, error)
+	AwaitWarnings(ctx context.Context, id int64) ([]*schedulingv1.ScheduleWarning, bool)
 }
 
 // maxCompared limits the distinct patterns whose shifts a response compares. The propagation
@@ -147,34 +147,31 @@ func (k *Kind) countEmployees(ctx context.Context, db pg.Querier, affected []aff
 
 // await waits for the propagation of a change if the caller asks for that, and replaces the warnings
 // in the results by those of the propagation. Warnings that belong to no result are in the first one.
-func (s *Assignments) await(ctx context.Context, propagationID int64, results []*schedulingv1.GroupSchedulePatternResult) error {
+func (s *Assignments) await(ctx context.Context, propagationID int64, results []*schedulingv1.GroupSchedulePatternResult) {
 	if preference.Wait(ctx) == 0 || propagationID == 0 || len(results) == 0 {
-		return nil
+		return
 	}
-	warnings, finished, err := s.deps.Propagations.AwaitWarnings(ctx, propagationID)
-	if err != nil {
-		return err
+	warnings, finished := s.deps.Propagations.AwaitWarnings(ctx, propagationID)
+	if !finished {
+		return
 	}
-	if finished {
-		byID := map[int64]*schedulingv1.GroupSchedulePatternResult{}
-		for _, r := range results {
-			r.ScheduleWarnings = nil
-			byID[r.GetGroupSchedulePattern().GetId()] = r
+	byID := map[int64]*schedulingv1.GroupSchedulePatternResult{}
+	for _, r := range results {
+		r.ScheduleWarnings = nil
+		byID[r.GetGroupSchedulePattern().GetId()] = r
+	}
+	for _, w := range warnings {
+		r := byID[w.GetAssignmentId()]
+		if r == nil {
+			r = results[0]
 		}
-		for _, w := range warnings {
-			r := byID[w.GetAssignmentId()]
-			if r == nil {
-				r = results[0]
-			}
-			r.ScheduleWarnings = append(r.ScheduleWarnings, w)
-		}
-		for _, r := range results {
-			if p := r.GetGroupSchedulePattern(); p.GetPopulatedThroughDate() != "" {
-				p.PopulatedThroughDate = populatedThrough(p)
-			}
+		r.ScheduleWarnings = append(r.ScheduleWarnings, w)
+	}
+	for _, r := range results {
+		if p := r.GetGroupSchedulePattern(); p.GetPopulatedThroughDate() != "" {
+			p.PopulatedThroughDate = populatedThrough(p)
 		}
 	}
-	return nil
 }
 
 // populatedThrough returns the last day of an assignment whose propagation has finished.

@@ -24,32 +24,45 @@ const selectState = `SELECT state FROM propagation WHERE tenant_id = $1 AND id =
 const maxWaiting = 16
 
 // AwaitWarnings waits until a propagation has finished, for at most the time that the caller prefers to
-// wait, and returns its warnings. It returns false if the propagation has failed or takes longer, or if
-// the caller does not wait. Do not call it in a transaction.
-func (h *Handler) AwaitWarnings(ctx context.Context, id int64) ([]*schedulingv1.ScheduleWarning, bool, error) {
-	finished, err := h.await(ctx, id)
-	if err != nil || !finished {
-		return nil, false, err
-	}
-	p, err := h.read(ctx, id)
-	return p.GetWarnings(), err == nil, err
+// wait, and returns its warnings. It returns false if the propagation has failed or takes longer, if the
+// caller does not wait, or if the propagation cannot be read: its change is committed, and an error would
+// say otherwise. Do not call it in a transaction.
+func (h *Handler) AwaitWarnings(ctx context.Context, id int64) ([]*schedulingv1.ScheduleWarning, bool) {
+	var warnings []*schedulingv1.ScheduleWarning
+	finished := h.await(ctx, id, func() error {
+		p, err := h.read(ctx, id)
+		warnings = p.GetWarnings()
+		return err
+	})
+	return warnings, finished
 }
 
-// await waits until a propagation has finished, and reports whether it has; see [Handler.AwaitWarnings].
-func (h *Handler) await(ctx context.Context, id int64) (finished bool, err error) {
+// await waits until a propagation has finished, reads it then, and reports whether both succeeded; see
+// [Handler.AwaitWarnings].
+func (h *Handler) await(ctx context.Context, id int64, read func() error) (finished bool) {
 	wait := preference.Wait(ctx)
 	if wait == 0 {
-		return false, nil
+		return false
 	}
 	defer h.waiting.Add(-1)
 	if h.waiting.Add(1) > maxWaiting {
-		return false, nil
+		return false
 	}
 	state, err := h.awaitEnd(ctx, id, wait)
-	if err != nil {
-		return false, err
+	if err == nil && state == StateFinished {
+		err = read()
 	}
-	return state == StateFinished, rpc.SetPreferenceApplied(ctx, preference.Applied(wait))
+	if err == nil {
+		err = rpc.SetPreferenceApplied(ctx, preference.Applied(wait))
+	}
+	if ctx.Err() != nil {
+		return false // Nobody waits any more.
+	}
+	if err != nil {
+		h.log.WarnContext(ctx, "the response to a change does not wait for its propagation, which cannot be read", "propagation", id, "error", err)
+		return false
+	}
+	return state == StateFinished
 }
 
 // awaitEnd waits until a propagation has finished or failed, for at most wait, and returns its state.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,7 @@ type Handler struct {
 	pool    *pg.Pool
 	visible Visible
 	undo    Undos
+	log     *slog.Logger
 	// waiting is the number of requests that wait for the end of a propagation.
 	waiting atomic.Int64
 }
@@ -49,8 +51,8 @@ var _ schedulingv1.PropagationServiceServer = (*Handler)(nil)
 
 // NewHandler returns the PropagationService on a database. It lists only employees that the caller
 // may see.
-func NewHandler(pool *pg.Pool, visible Visible, undo Undos) *Handler {
-	return &Handler{pool: pool, visible: visible, undo: undo}
+func NewHandler(pool *pg.Pool, visible Visible, undo Undos, log *slog.Logger) *Handler {
+	return &Handler{pool: pool, visible: visible, undo: undo, log: log}
 }
 
 const columns = `id, cause, state, employees_total, employees_done, spans_written, skipped_locked, skipped_cut_loose,

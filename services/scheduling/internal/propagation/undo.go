@@ -254,9 +254,7 @@ func (h *Handler) UndoPropagation(ctx context.Context, req *schedulingv1.UndoPro
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.await(ctx, id); err != nil {
-		return nil, err
-	}
+	h.await(ctx, id, func() error { return nil })
 	response, err := h.read(ctx, id)
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func newFixture(t *testing.T) *fixture {
 	})
 	undoers := undo.Undoers{Terms: w.inherits, TermPatterns: patterns, EmployeePatterns: own}
 	schedulingv1.RegisterEmployeeSchedulePatternServiceServer(env.Local, own)
-	schedulingv1.RegisterPropagationServiceServer(env.Local, propagation.NewHandler(env.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews}))
+	schedulingv1.RegisterPropagationServiceServer(env.Local, propagation.NewHandler(env.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews}, pgtest.Log(t)))
 	schedulingv1.RegisterEmploymentTermSchedulePatternServiceServer(env.Local, patterns)
 	w.handler = schedulepreview.New(schedulepreview.Deps{
 		Pool: env.Pool, Clock: w.clock, Terms: patterns.Assignments(), Reader: reader, Visible: resolver.Visible, ProposeUndo: undoers.Propose,

@@ -118,7 +118,7 @@ func (w *fixture) serve() {
 	schedulingv1.RegisterShiftServiceServer(w.Local, scheduleitem.NewShifts(scheduleitem.Deps{Pool: w.Pool, Directory: resolver, Reader: reader}))
 	schedulingv1.RegisterScheduleServiceServer(w.Local, schedule.New(w.Pool, reader, resolver, nil, asof.New(reader, -1)))
 	schedulingv1.RegisterDayLockServiceServer(w.Local, daylock.New(w.Pool, resolver))
-	schedulingv1.RegisterPropagationServiceServer(w.Local, propagation.NewHandler(w.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews}))
+	schedulingv1.RegisterPropagationServiceServer(w.Local, propagation.NewHandler(w.Pool, resolver.Visible, propagation.Undos{Undo: undoers.Undo, Previews: previews}, pgtest.Log(w.t)))
 }
 
 // term makes a term that passes patterns on.

@@ -1,14 +1,15 @@
 package propagator
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/preference"
+	"github.com/rotaloom/rotaloom/pkg/testkit/syncbuffer"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
 
@@ -36,7 +37,6 @@ func TestFewRequestsWait(t *testing.T) {
 	type result struct {
 		finished bool
 		applied  []string
-		err      error
 	}
 	results := make(chan result)
 	h := w.handler()
@@ -44,22 +44,37 @@ func TestFewRequestsWait(t *testing.T) {
 		go func() {
 			sent := &headers{}
 			ctx := grpc.NewContextWithServerTransportStream(preference.WithWait(w.ctx, preference.MaxWait), sent)
-			_, finished, err := h.AwaitWarnings(ctx, id)
-			results <- result{finished, sent.Get("preference-applied"), err}
+			_, finished := h.AwaitWarnings(ctx, id)
+			results <- result{finished, sent.Get("preference-applied")}
 		}()
 	}
 	first := <-results
-	require.NoError(t, first.err)
 	assert.False(t, first.finished, "one request does not wait")
 	assert.Empty(t, first.applied)
 	w.apply(id)
 	for range maxWaiting {
 		r := <-results
-		require.NoError(t, r.err)
 		assert.True(t, r.finished)
 		assert.Equal(t, []string{"wait=20"}, r.applied)
 	}
-	_, finished, err := h.AwaitWarnings(w.ctx, id)
-	require.NoError(t, err)
+	_, finished := h.AwaitWarnings(w.ctx, id)
 	assert.False(t, finished, "the caller does not wait")
+}
+
+// A change is committed before its response waits. So the response does not report that the
+// propagation could not be read.
+func TestAResponseIsNoErrorBecauseItCannotWait(t *testing.T) {
+	t.Parallel()
+	w, log := newFixture(t), &syncbuffer.Buffer{}
+	closed := w.openPool()
+	closed.Close()
+	h := propagation.NewHandler(closed, seesEverybody, propagation.Undos{}, slog.New(slog.NewTextHandler(log, nil)))
+	sent := &headers{}
+	ctx := grpc.NewContextWithServerTransportStream(preference.WithWait(w.ctx, preference.MaxWait), sent)
+	warnings, finished := h.AwaitWarnings(ctx, 7)
+	assert.False(t, finished)
+	assert.Empty(t, warnings)
+	assert.Empty(t, sent.Get("preference-applied"))
+	assert.Contains(t, log.String(), "propagation=7")
+	assert.Contains(t, log.String(), "closed pool")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -85,7 +86,7 @@ func TestPropagationsNameTermPlannerAndPattern(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	id := w.startNights()
-	page, err := propagation.NewHandler(w.pool, seesEverybody, propagation.Undos{}).MultiReadPropagations(w.ctx, &schedulingv1.MultiReadPropagationsRequest{})
+	page, err := w.handler().MultiReadPropagations(w.ctx, &schedulingv1.MultiReadPropagationsRequest{})
 	require.NoError(t, err)
 	listed := page.GetPropagations().GetPropagations()
 	require.Len(t, listed, 1)
@@ -109,7 +110,7 @@ func TestOnlyVisiblePersonsAreNamed(t *testing.T) {
 	w := newFixture(t)
 	id := w.startNights()
 	seesThree := func(context.Context) (rowvisibility.Set, error) { return rowvisibility.Persons(3), nil }
-	h := propagation.NewHandler(w.pool, seesThree, propagation.Undos{})
+	h := propagation.NewHandler(w.pool, seesThree, propagation.Undos{}, pgtest.Log(w.t))
 	p, err := h.GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), p.GetWarnings()[0].GetEmployees())
@@ -125,7 +126,7 @@ func TestPersonsArePaged(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	id := w.startNights()
-	h := propagation.NewHandler(w.pool, seesEverybody, propagation.Undos{})
+	h := w.handler()
 	read := func(req *schedulingv1.MultiReadPropagationPersonsRequest) *schedulingv1.PropagationPersonPage {
 		req.Id = id
 		page, err := h.MultiReadPropagationPersons(w.ctx, req)

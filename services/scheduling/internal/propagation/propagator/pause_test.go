@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/testkit/faulttest"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/employeelock"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
@@ -22,7 +23,7 @@ import (
 )
 
 func (w *fixture) handler() *propagation.Handler {
-	return propagation.NewHandler(w.pool, seesEverybody, propagation.Undos{})
+	return propagation.NewHandler(w.pool, seesEverybody, propagation.Undos{}, pgtest.Log(w.t))
 }
 
 func (w *fixture) pause(id int64, reason string) *schedulingv1.Propagation {

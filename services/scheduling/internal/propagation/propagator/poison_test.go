@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/domain/rowvisibility"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/natstest"
+	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 	"github.com/rotaloom/rotaloom/services/scheduling/internal/propagation"
 )
@@ -278,7 +279,7 @@ func TestFailuresNameOnlyVisibleEmployees(t *testing.T) {
 		{"nobody", rowvisibility.Set{}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h := propagation.NewHandler(w.pool, func(context.Context) (rowvisibility.Set, error) { return test.sees, nil }, propagation.Undos{})
+			h := propagation.NewHandler(w.pool, func(context.Context) (rowvisibility.Set, error) { return test.sees, nil }, propagation.Undos{}, pgtest.Log(w.t))
 			page, err := h.MultiReadPropagations(w.ctx, &schedulingv1.MultiReadPropagationsRequest{})
 			require.NoError(t, err)
 			one, err := h.GetPropagation(w.ctx, &schedulingv1.GetPropagationRequest{Id: id})
