@@ -56,7 +56,7 @@ func (h *Handler) await(ctx context.Context, id int64, read func() error) (finis
 		err = rpc.SetPreferenceApplied(ctx, preference.Applied(wait))
 	}
 	if ctx.Err() != nil {
-		return false // Nobody waits any more.
+		return false // The caller has left.
 	}
 	if err != nil {
 		h.log.WarnContext(ctx, "the response to a change does not wait for its propagation, which cannot be read", "propagation", id, "error", err)
