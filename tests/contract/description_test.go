@@ -21,9 +21,10 @@ func TestEveryRouteIsDescribed(t *testing.T) {
 	}
 }
 
-// TestPropertiesDifferByMoreThanCase keeps generated clients working: they write the names of properties in the form of
-// their language, and then declare "payCode" and "paycode" of one object twice.
-func TestPropertiesDifferByMoreThanCase(t *testing.T) {
+// TestNamesDifferByMoreThanCase keeps generated clients working: they write the names of properties in the form of
+// their language, and then declare "payCode" and "paycode" of one object twice. Some write each schema into a file of its
+// own, and many file systems ignore the case of names.
+func TestNamesDifferByMoreThanCase(t *testing.T) {
 	t.Parallel()
 	d, err := described()
 	require.NoError(t, err)
@@ -35,18 +36,28 @@ func TestPropertiesDifferByMoreThanCase(t *testing.T) {
 		if len(properties) > 0 {
 			objects++
 		}
-		names := map[string]string{}
-		for name := range properties {
-			plain := strings.ToLower(strings.ReplaceAll(name, "_", ""))
-			assert.Empty(t, names[plain], "%s has %s and a property that differs from it only by case or underscores", path, name)
-			names[plain] = name
-		}
+		checkNames(t, path, properties)
 		for name, part := range schema {
 			check(path+"/"+name, part)
 		}
 	}
 	check("", d.root)
+	components, _ := d.root["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	require.NotEmpty(t, schemas)
+	checkNames(t, "/components/schemas", schemas)
 	assert.Greater(t, objects, 500, "the schemas of the description were not found")
+}
+
+// checkNames reports names that differ only by case or underscores.
+func checkNames(t *testing.T, path string, named map[string]any) {
+	t.Helper()
+	names := map[string]string{}
+	for name := range named {
+		plain := strings.ToLower(strings.ReplaceAll(name, "_", ""))
+		assert.Empty(t, names[plain], "%s has %s and a name that differs from it only by case or underscores", path, name)
+		names[plain] = name
+	}
 }
 
 func TestDifferencesFromTheDescriptionAreNoticed(t *testing.T) {

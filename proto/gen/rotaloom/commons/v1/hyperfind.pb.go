@@ -1201,7 +1201,7 @@ type HyperfindConstraints struct {
 	// default is AND. Requests may use any case.
 	Comparator string `protobuf:"bytes,1,opt,name=comparator,proto3" json:"comparator,omitempty"`
 	// The conditions: up to 100 in the query, in up to 8 levels.
-	Filters       []*HyperfindFilter `protobuf:"bytes,2,rep,name=filters,proto3" json:"filters,omitempty"`
+	Filters       []*HyperfindCondition `protobuf:"bytes,2,rep,name=filters,proto3" json:"filters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1243,16 +1243,16 @@ func (x *HyperfindConstraints) GetComparator() string {
 	return ""
 }
 
-func (x *HyperfindConstraints) GetFilters() []*HyperfindFilter {
+func (x *HyperfindConstraints) GetFilters() []*HyperfindCondition {
 	if x != nil {
 		return x.Filters
 	}
 	return nil
 }
 
-// HyperfindFilter is a condition or nested constraints. A condition on a property that
+// HyperfindCondition is a condition on a property, or nested constraints. A condition on a property that
 // changes from day to day matches if it matches on at least one day of the range.
-type HyperfindFilter struct {
+type HyperfindCondition struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The property of the condition. HYPERFIND matches the persons that another query finds on
 	// the same days. Queries contain each other on at most 5 levels. Required, unless the filter
@@ -1281,20 +1281,20 @@ type HyperfindFilter struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *HyperfindFilter) Reset() {
-	*x = HyperfindFilter{}
+func (x *HyperfindCondition) Reset() {
+	*x = HyperfindCondition{}
 	mi := &file_rotaloom_commons_v1_hyperfind_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *HyperfindFilter) String() string {
+func (x *HyperfindCondition) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*HyperfindFilter) ProtoMessage() {}
+func (*HyperfindCondition) ProtoMessage() {}
 
-func (x *HyperfindFilter) ProtoReflect() protoreflect.Message {
+func (x *HyperfindCondition) ProtoReflect() protoreflect.Message {
 	mi := &file_rotaloom_commons_v1_hyperfind_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1306,54 +1306,54 @@ func (x *HyperfindFilter) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use HyperfindFilter.ProtoReflect.Descriptor instead.
-func (*HyperfindFilter) Descriptor() ([]byte, []int) {
+// Deprecated: Use HyperfindCondition.ProtoReflect.Descriptor instead.
+func (*HyperfindCondition) Descriptor() ([]byte, []int) {
 	return file_rotaloom_commons_v1_hyperfind_proto_rawDescGZIP(), []int{20}
 }
 
-func (x *HyperfindFilter) GetKey() string {
+func (x *HyperfindCondition) GetKey() string {
 	if x != nil {
 		return x.Key
 	}
 	return ""
 }
 
-func (x *HyperfindFilter) GetOperator() string {
+func (x *HyperfindCondition) GetOperator() string {
 	if x != nil {
 		return x.Operator
 	}
 	return ""
 }
 
-func (x *HyperfindFilter) GetValues() []string {
+func (x *HyperfindCondition) GetValues() []string {
 	if x != nil {
 		return x.Values
 	}
 	return nil
 }
 
-func (x *HyperfindFilter) GetRefs() []*v1.Ref {
+func (x *HyperfindCondition) GetRefs() []*v1.Ref {
 	if x != nil {
 		return x.Refs
 	}
 	return nil
 }
 
-func (x *HyperfindFilter) GetTypeName() string {
+func (x *HyperfindCondition) GetTypeName() string {
 	if x != nil {
 		return x.TypeName
 	}
 	return ""
 }
 
-func (x *HyperfindFilter) GetIncludeDescendants() bool {
+func (x *HyperfindCondition) GetIncludeDescendants() bool {
 	if x != nil && x.IncludeDescendants != nil {
 		return *x.IncludeDescendants
 	}
 	return false
 }
 
-func (x *HyperfindFilter) GetConstraints() *HyperfindConstraints {
+func (x *HyperfindCondition) GetConstraints() *HyperfindConstraints {
 	if x != nil {
 		return x.Constraints
 	}
@@ -1479,13 +1479,13 @@ const file_rotaloom_commons_v1_hyperfind_proto_rawDesc = "" +
 	"\x13HyperfindVisibility\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\x03H\x00R\x02id\x88\x01\x01\x12*\n" +
 	"\x04name\x18\x02 \x01(\tB\x16\xa2\xbb\x18\x12b\x06Publicb\bPersonalR\x04nameB\x05\n" +
-	"\x03_id\"\x8a\x01\n" +
+	"\x03_id\"\x8d\x01\n" +
 	"\x14HyperfindConstraints\x122\n" +
 	"\n" +
 	"comparator\x18\x01 \x01(\tB\x12\xa2\xbb\x18\x0eb\x03ANDb\x02ORb\x03NOTR\n" +
-	"comparator\x12>\n" +
-	"\afilters\x18\x02 \x03(\v2$.rotaloom.commons.v1.HyperfindFilterR\afilters\"\xa3\x06\n" +
-	"\x0fHyperfindFilter\x12\xaa\x02\n" +
+	"comparator\x12A\n" +
+	"\afilters\x18\x02 \x03(\v2'.rotaloom.commons.v1.HyperfindConditionR\afilters\"\xa6\x06\n" +
+	"\x12HyperfindCondition\x12\xaa\x02\n" +
 	"\x03key\x18\x01 \x01(\tB\x97\x02\xa2\xbb\x18\x92\x02b\rPERSON_NUMBERb\n" +
 	"FIRST_NAMEb\tLAST_NAMEb\tFULL_NAMEb\vWORKER_TYPEb\tHIRE_DATEb\x11EMPLOYMENT_STATUSb\x13USER_ACCOUNT_STATUSb\bPAY_RULEb\x05BADGEb\x11ORGANIZATION_PATHb\fCUSTOM_FIELDb\vCUSTOM_DATEb\bLOCATIONb\x03JOBb\x0fEMPLOYMENT_TERMb\aMANAGERb\tSCHEDULEDb\rSCHEDULED_JOBb\x12SCHEDULED_LOCATIONb\tHYPERFINDR\x03key\x12\xe5\x01\n" +
 	"\boperator\x18\x02 \x01(\tB\xc8\x01\xa2\xbb\x18\xc3\x01b\bEQUAL_TOb\fNOT_EQUAL_TOb\x02INb\x06NOT_INb\vSTARTS_WITHb\n" +
@@ -1552,7 +1552,7 @@ var file_rotaloom_commons_v1_hyperfind_proto_goTypes = []any{
 	(*HyperfindQuery)(nil),                    // 17: rotaloom.commons.v1.HyperfindQuery
 	(*HyperfindVisibility)(nil),               // 18: rotaloom.commons.v1.HyperfindVisibility
 	(*HyperfindConstraints)(nil),              // 19: rotaloom.commons.v1.HyperfindConstraints
-	(*HyperfindFilter)(nil),                   // 20: rotaloom.commons.v1.HyperfindFilter
+	(*HyperfindCondition)(nil),                // 20: rotaloom.commons.v1.HyperfindCondition
 	(*v1.DateRange)(nil),                      // 21: rotaloom.common.v1.DateRange
 	(*v1.Ref)(nil),                            // 22: rotaloom.common.v1.Ref
 	(*v1.ErrorBody)(nil),                      // 23: rotaloom.common.v1.ErrorBody
@@ -1579,9 +1579,9 @@ var file_rotaloom_commons_v1_hyperfind_proto_depIdxs = []int32{
 	17, // 17: rotaloom.commons.v1.HyperfindQueryItems.queries:type_name -> rotaloom.commons.v1.HyperfindQuery
 	18, // 18: rotaloom.commons.v1.HyperfindQuery.visibility:type_name -> rotaloom.commons.v1.HyperfindVisibility
 	19, // 19: rotaloom.commons.v1.HyperfindQuery.constraints:type_name -> rotaloom.commons.v1.HyperfindConstraints
-	20, // 20: rotaloom.commons.v1.HyperfindConstraints.filters:type_name -> rotaloom.commons.v1.HyperfindFilter
-	22, // 21: rotaloom.commons.v1.HyperfindFilter.refs:type_name -> rotaloom.common.v1.Ref
-	19, // 22: rotaloom.commons.v1.HyperfindFilter.constraints:type_name -> rotaloom.commons.v1.HyperfindConstraints
+	20, // 20: rotaloom.commons.v1.HyperfindConstraints.filters:type_name -> rotaloom.commons.v1.HyperfindCondition
+	22, // 21: rotaloom.commons.v1.HyperfindCondition.refs:type_name -> rotaloom.common.v1.Ref
+	19, // 22: rotaloom.commons.v1.HyperfindCondition.constraints:type_name -> rotaloom.commons.v1.HyperfindConstraints
 	0,  // 23: rotaloom.commons.v1.HyperfindService.ExecuteHyperfind:input_type -> rotaloom.commons.v1.ExecuteHyperfindRequest
 	1,  // 24: rotaloom.commons.v1.HyperfindService.TestHyperfindQuery:input_type -> rotaloom.commons.v1.TestHyperfindQueryRequest
 	7,  // 25: rotaloom.commons.v1.HyperfindService.ListHyperfindQueries:input_type -> rotaloom.commons.v1.ListHyperfindQueriesRequest

@@ -64,7 +64,7 @@ func newHyperfindGroup(t *testing.T) (*Groups, *counted, *clock.Fake, func(sql s
 // workers are the constraints of a query for a worker type, as they are stored.
 func workers(t *testing.T, kind string) []byte {
 	t.Helper()
-	bytes, err := proto.Marshal(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+	bytes, err := proto.Marshal(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{
 		{Key: "WORKER_TYPE", Operator: "EQUAL_TO", Values: []string{kind}},
 	}})
 	require.NoError(t, err)

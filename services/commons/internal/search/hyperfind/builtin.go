@@ -23,8 +23,8 @@ const firstOwnID = 1000
 // builtIn returns the queries that every tenant has. The caller's row rules limit their
 // results, so "home" means the employees that the caller manages.
 func builtIn() []*storedQuery {
-	active := &commonsv1.HyperfindFilter{Key: query.KeyStatus, Operator: "EQUAL_TO", Values: []string{"Active"}}
-	located := &commonsv1.HyperfindFilter{Key: query.KeyLocation, Operator: "IS_NOT_NULL"}
+	active := &commonsv1.HyperfindCondition{Key: query.KeyStatus, Operator: "EQUAL_TO", Values: []string{"Active"}}
+	located := &commonsv1.HyperfindCondition{Key: query.KeyLocation, Operator: "IS_NOT_NULL"}
 	return []*storedQuery{
 		standard(1, "All Home", "all-home", "Who is employed and has a primary job.", active, located),
 		standard(2, "All Home and Transferred-in", "all-home-and-transferred-in",
@@ -34,7 +34,7 @@ func builtIn() []*storedQuery {
 	}
 }
 
-func standard(id int64, name, persistentID, description string, filters ...*commonsv1.HyperfindFilter) *storedQuery {
+func standard(id int64, name, persistentID, description string, filters ...*commonsv1.HyperfindCondition) *storedQuery {
 	return &storedQuery{public: true, HyperfindQuery: &commonsv1.HyperfindQuery{
 		Id: proto.Int64(id), Name: proto.String(name), Description: proto.String(description),
 		Visibility: visibility(true), UsageType: usageRegular, PersistentId: persistentID, InclusiveExclusivefilterType: inclusive,

@@ -22,7 +22,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/search/query"
 )
 
-func queryWith(name string, personal bool, filters ...*commonsv1.HyperfindFilter) *commonsv1.HyperfindQuery {
+func queryWith(name string, personal bool, filters ...*commonsv1.HyperfindCondition) *commonsv1.HyperfindQuery {
 	q := &commonsv1.HyperfindQuery{Name: &name, Constraints: &commonsv1.HyperfindConstraints{Filters: filters}}
 	if personal {
 		q.Visibility = visibility(false)
@@ -30,8 +30,8 @@ func queryWith(name string, personal bool, filters ...*commonsv1.HyperfindFilter
 	return q
 }
 
-func containingFilter(ref *commonv1.Ref) *commonsv1.HyperfindFilter {
-	return &commonsv1.HyperfindFilter{Key: query.KeyHyperfind, Operator: "EQUAL_TO", Refs: []*commonv1.Ref{ref}}
+func containingFilter(ref *commonv1.Ref) *commonsv1.HyperfindCondition {
+	return &commonsv1.HyperfindCondition{Key: query.KeyHyperfind, Operator: "EQUAL_TO", Refs: []*commonv1.Ref{ref}}
 }
 
 // Two users contain the same public query in personal queries, and have personal queries of one name.
@@ -47,7 +47,7 @@ func TestContainedQueriesOfSeveralUsers(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	badged := &commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NOT_NULL"}
+	badged := &commonsv1.HyperfindCondition{Key: "BADGE", Operator: "IS_NOT_NULL"}
 	shared := create("ann", queryWith("Shared", false, badged))
 	named := &commonv1.Ref{Qualifier: proto.String("Shared")}
 	own := create("bob", queryWith("Shared", true, badged))
@@ -92,7 +92,7 @@ func TestRenamedConditionsKeepContainedQueries(t *testing.T) {
 	inner, err := h.CreateHyperfindQuery(ctx, queryWith("Inner", false))
 	require.NoError(t, err)
 	outer, err := h.CreateHyperfindQuery(ctx, queryWith("Outer", false, containingFilter(&commonv1.Ref{Id: inner.Id}),
-		&commonsv1.HyperfindFilter{Key: "PAY_RULE", Operator: "EQUAL_TO", Values: []string{"Old"}}))
+		&commonsv1.HyperfindCondition{Key: "PAY_RULE", Operator: "EQUAL_TO", Values: []string{"Old"}}))
 	require.NoError(t, err)
 	require.NoError(t, pg.InTx(ctx, pool, func(ctx context.Context, tx pgx.Tx) error {
 		return RenameConditions(ctx, tx, "PAY_RULE", "old", "New")

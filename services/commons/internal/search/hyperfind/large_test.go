@@ -102,16 +102,16 @@ var (
 )
 
 // filters that find 500 of 100,000 persons at most, one for each key.
-func selective() map[string]*commonsv1.HyperfindFilter {
-	values := func(operator string, values ...string) *commonsv1.HyperfindFilter {
-		return &commonsv1.HyperfindFilter{Operator: operator, Values: values}
+func selective() map[string]*commonsv1.HyperfindCondition {
+	values := func(operator string, values ...string) *commonsv1.HyperfindCondition {
+		return &commonsv1.HyperfindCondition{Operator: operator, Values: values}
 	}
-	refs := func(refs ...*commonv1.Ref) *commonsv1.HyperfindFilter {
-		return &commonsv1.HyperfindFilter{Operator: "IN", Refs: refs}
+	refs := func(refs ...*commonv1.Ref) *commonsv1.HyperfindCondition {
+		return &commonsv1.HyperfindCondition{Operator: "IN", Refs: refs}
 	}
 	colour, day := values("EQUAL_TO", "C7"), values("BETWEEN", "2000-02-01", "2000-02-03")
 	colour.TypeName, day.TypeName = "Colour", "Day"
-	return map[string]*commonsv1.HyperfindFilter{
+	return map[string]*commonsv1.HyperfindCondition{
 		"PERSON_NUMBER": values("STARTS_WITH", "N-777"), "LAST_NAME": values("STARTS_WITH", "LAST99"), "FULL_NAME": values("EQUAL_TO", "last5, first"),
 		"FIRST_NAME": values("EQUAL_TO", "nobody"), "WORKER_TYPE": values("EQUAL_TO", "Part"), "HIRE_DATE": values("LESS_THAN", "2000-01-10"),
 		"EMPLOYMENT_STATUS": values("EQUAL_TO", "Terminated"), "USER_ACCOUNT_STATUS": values("EQUAL_TO", "Inactive"), "PAY_RULE": values("IN", "Rule 7", "Rule 8"),
@@ -135,10 +135,10 @@ func TestOneHundredThousandPersons(t *testing.T) {
 func plans(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	t.Helper()
 	days := civil.Through(civil.Of(2026, time.March, 1), civil.Of(2026, time.March, 31))
-	active := &commonsv1.HyperfindFilter{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}
+	active := &commonsv1.HyperfindCondition{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}
 	filters := selective()
 	filters["PAY_RULE"].Key = "PAY_RULE"
-	contained := query.Contained{1: {Filters: []*commonsv1.HyperfindFilter{filters["PAY_RULE"]}}}
+	contained := query.Contained{1: {Filters: []*commonsv1.HyperfindCondition{filters["PAY_RULE"]}}}
 	check := func(name string, constraints *commonsv1.HyperfindConstraints) {
 		root, err := query.Parse(constraints)
 		if len(query.ContainedRefs(constraints)) > 0 {
@@ -167,17 +167,17 @@ func plans(t *testing.T, ctx context.Context, pool *pg.Pool) {
 		if f.Key = name; name == query.KeyScheduled {
 			continue // Everybody is.
 		}
-		check(name, &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{f}})
-		check(name+" of those active", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{active, f}})
+		check(name, &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{f}})
+		check(name+" of those active", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{active, f}})
 	}
 	for _, operator := range []string{"IS_NULL", "IS_NOT_NULL"} {
-		check("some of whom it is asked whether they are scheduled", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+		check("some of whom it is asked whether they are scheduled", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{
 			{Key: query.KeyScheduled, Operator: operator}, filters["PAY_RULE"],
 		}})
 	}
-	check("some and not others", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
-		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "OR", Filters: []*commonsv1.HyperfindFilter{filters["PAY_RULE"], filters[query.KeyTerm]}}},
-		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "NOT", Filters: []*commonsv1.HyperfindFilter{filters["WORKER_TYPE"]}}},
+	check("some and not others", &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{
+		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "OR", Filters: []*commonsv1.HyperfindCondition{filters["PAY_RULE"], filters[query.KeyTerm]}}},
+		{Constraints: &commonsv1.HyperfindConstraints{Comparator: "NOT", Filters: []*commonsv1.HyperfindCondition{filters["WORKER_TYPE"]}}},
 	}})
 }
 
@@ -194,14 +194,14 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	numbered := func(upTo int, threshold *int64) (*commonsv1.HyperfindResponse, error) {
 		// Twenty persons were hired on each day.
 		req := &commonsv1.TestHyperfindQueryRequest{DateRange: march, Threshold: threshold, Constraints: &commonsv1.HyperfindConstraints{
-			Comparator: "OR", Filters: []*commonsv1.HyperfindFilter{{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}},
+			Comparator: "OR", Filters: []*commonsv1.HyperfindCondition{{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Active"}}},
 		}}
 		if upTo < 50_000 {
-			req.Constraints = &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: "HIRE_DATE", Operator: "LESS_THAN", Values: []string{
+			req.Constraints = &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{{Key: "HIRE_DATE", Operator: "LESS_THAN", Values: []string{
 				civil.Of(2000, time.January, 1).AddDays(upTo / 20).String(),
 			}}}}
 		} else if upTo > 50_000 {
-			req.Constraints.Filters = append(req.Constraints.Filters, &commonsv1.HyperfindFilter{Key: "BADGE", Operator: "EQUAL_TO", Values: []string{fmt.Sprint(upTo)}})
+			req.Constraints.Filters = append(req.Constraints.Filters, &commonsv1.HyperfindCondition{Key: "BADGE", Operator: "EQUAL_TO", Values: []string{fmt.Sprint(upTo)}})
 		}
 		response, err := h.TestHyperfindQuery(ctx, req)
 		if err != nil {
@@ -306,13 +306,13 @@ func limits(t *testing.T, ctx context.Context, pool *pg.Pool) {
 	t.Run("a caller with many slow queries keeps nobody waiting", func(t *testing.T) {
 		shared := query.NewExecutor(query.Config{Concurrent: 4}, pool)
 		// A query for the employees who are scheduled at any location in a year takes seconds.
-		slow, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+		slow, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{
 			{Key: query.KeyScheduledLocation, Operator: "IN", Refs: []*commonv1.Ref{{Id: proto.Int64(1)}}},
 		}})
 		require.NoError(t, err)
 		rule := selective()["PAY_RULE"]
 		rule.Key = "PAY_RULE"
-		quick, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{rule}})
+		quick, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{rule}})
 		require.NoError(t, err)
 		year := civil.Through(civil.Of(2026, time.January, 1), civil.Of(2026, time.December, 31))
 		as := func(tenantID int64, user string) context.Context {

@@ -40,7 +40,7 @@ func TestPersonalQueries(t *testing.T) {
 		return authn.With(tenant.With(t.Context(), 1), &authn.Principal{Tenant: 1, Subject: user, Rows: "all"}, "")
 	}
 	public := &commonsv1.HyperfindQuery{Name: proto.String("Mine"), Constraints: &commonsv1.HyperfindConstraints{
-		Filters: []*commonsv1.HyperfindFilter{{Key: "BADGE", Operator: "IS_NOT_NULL"}},
+		Filters: []*commonsv1.HyperfindCondition{{Key: "BADGE", Operator: "IS_NOT_NULL"}},
 	}}
 	everybodys, err := h.CreateHyperfindQuery(as("ann"), public)
 	require.NoError(t, err)
@@ -139,34 +139,34 @@ func second[T any](_ T, err error) error { return err }
 
 func TestQueriesThatAreRefused(t *testing.T) {
 	t.Parallel()
-	deep := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: "BADGE", Operator: "IS_NULL"}}}
+	deep := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{{Key: "BADGE", Operator: "IS_NULL"}}}
 	for range query.MaxDepth {
-		deep = &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Constraints: deep}}}
+		deep = &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{{Constraints: deep}}}
 	}
 	wide := &commonsv1.HyperfindConstraints{}
 	for range query.MaxFilters + 1 {
-		wide.Filters = append(wide.Filters, &commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL"})
+		wide.Filters = append(wide.Filters, &commonsv1.HyperfindCondition{Key: "BADGE", Operator: "IS_NULL"})
 	}
-	one := func(f *commonsv1.HyperfindFilter) *commonsv1.HyperfindConstraints {
-		return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{f}}
+	one := func(f *commonsv1.HyperfindCondition) *commonsv1.HyperfindConstraints {
+		return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{f}}
 	}
 	for want, constraints := range map[string]*commonsv1.HyperfindConstraints{
 		"deeper than 8 levels": deep, "more than 100 filters": wide, "comparator must be": {Comparator: "XOR"},
-		"filters must not be empty":  one(&commonsv1.HyperfindFilter{Constraints: &commonsv1.HyperfindConstraints{}}),
-		"either key or constraints":  one(&commonsv1.HyperfindFilter{Key: "BADGE", Constraints: wide}),
-		"not one that BADGE has":     one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "STARTS_WITH", Values: []string{"7"}}),
-		"needs exactly 2 values":     one(&commonsv1.HyperfindFilter{Key: "HIRE_DATE", Operator: "BETWEEN", Values: []string{"2020-01-01"}}),
-		"needs exactly 1 value":      one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "EQUAL_TO", Values: []string{"1", "2"}}),
-		"needs no values":            one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL", Values: []string{"1"}}),
-		"must be a date":             one(&commonsv1.HyperfindFilter{Key: "HIRE_DATE", Operator: "EQUAL_TO", Values: []string{"soon"}}),
-		"must be one of Active":      one(&commonsv1.HyperfindFilter{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Gone"}}),
-		"must name the custom field": one(&commonsv1.HyperfindFilter{Key: "CUSTOM_FIELD", Operator: "EQUAL_TO", Values: []string{"x"}}),
-		"needs exactly 1 element of": one(&commonsv1.HyperfindFilter{Key: "SCHEDULED_JOB", Operator: "EQUAL_TO"}),
-		"needs no elements of refs":  one(&commonsv1.HyperfindFilter{Key: "SCHEDULED", Operator: "IS_NOT_NULL", Values: []string{"x"}}),
-		"give refs":                  one(&commonsv1.HyperfindFilter{Key: "LOCATION", Operator: "EQUAL_TO", Values: []string{"x"}}),
-		"needs an id or a qualifier": one(&commonsv1.HyperfindFilter{Key: "JOB", Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{}}}),
-		"includeDescendants is for":  one(&commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL", IncludeDescendants: proto.Bool(true)}),
-		"without control characters": one(&commonsv1.HyperfindFilter{Key: "LAST_NAME", Operator: "IN", Values: []string{"a\x01b"}}),
+		"filters must not be empty":  one(&commonsv1.HyperfindCondition{Constraints: &commonsv1.HyperfindConstraints{}}),
+		"either key or constraints":  one(&commonsv1.HyperfindCondition{Key: "BADGE", Constraints: wide}),
+		"not one that BADGE has":     one(&commonsv1.HyperfindCondition{Key: "BADGE", Operator: "STARTS_WITH", Values: []string{"7"}}),
+		"needs exactly 2 values":     one(&commonsv1.HyperfindCondition{Key: "HIRE_DATE", Operator: "BETWEEN", Values: []string{"2020-01-01"}}),
+		"needs exactly 1 value":      one(&commonsv1.HyperfindCondition{Key: "BADGE", Operator: "EQUAL_TO", Values: []string{"1", "2"}}),
+		"needs no values":            one(&commonsv1.HyperfindCondition{Key: "BADGE", Operator: "IS_NULL", Values: []string{"1"}}),
+		"must be a date":             one(&commonsv1.HyperfindCondition{Key: "HIRE_DATE", Operator: "EQUAL_TO", Values: []string{"soon"}}),
+		"must be one of Active":      one(&commonsv1.HyperfindCondition{Key: "EMPLOYMENT_STATUS", Operator: "EQUAL_TO", Values: []string{"Gone"}}),
+		"must name the custom field": one(&commonsv1.HyperfindCondition{Key: "CUSTOM_FIELD", Operator: "EQUAL_TO", Values: []string{"x"}}),
+		"needs exactly 1 element of": one(&commonsv1.HyperfindCondition{Key: "SCHEDULED_JOB", Operator: "EQUAL_TO"}),
+		"needs no elements of refs":  one(&commonsv1.HyperfindCondition{Key: "SCHEDULED", Operator: "IS_NOT_NULL", Values: []string{"x"}}),
+		"give refs":                  one(&commonsv1.HyperfindCondition{Key: "LOCATION", Operator: "EQUAL_TO", Values: []string{"x"}}),
+		"needs an id or a qualifier": one(&commonsv1.HyperfindCondition{Key: "JOB", Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{}}}),
+		"includeDescendants is for":  one(&commonsv1.HyperfindCondition{Key: "BADGE", Operator: "IS_NULL", IncludeDescendants: proto.Bool(true)}),
+		"without control characters": one(&commonsv1.HyperfindCondition{Key: "LAST_NAME", Operator: "IN", Values: []string{"a\x01b"}}),
 	} {
 		t.Run(want, func(t *testing.T) {
 			_, err := query.Parse(constraints)
@@ -178,7 +178,7 @@ func TestQueriesThatAreRefused(t *testing.T) {
 
 func TestQueriesThatCostTooMuch(t *testing.T) {
 	t.Parallel()
-	filters := func(n, values int, f *commonsv1.HyperfindFilter) *commonsv1.HyperfindConstraints {
+	filters := func(n, values int, f *commonsv1.HyperfindCondition) *commonsv1.HyperfindConstraints {
 		f.Operator = "IN"
 		for i := range values {
 			if f.GetKey() == "BADGE" {
@@ -189,7 +189,7 @@ func TestQueriesThatCostTooMuch(t *testing.T) {
 		}
 		// Half of them lie deeper.
 		below := &commonsv1.HyperfindConstraints{Comparator: "OR"}
-		out := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Constraints: below}}}
+		out := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{{Constraints: below}}}
 		for i := range n {
 			if i%2 == 0 {
 				below.Filters = append(below.Filters, f)
@@ -218,7 +218,7 @@ func TestQueriesThatCostTooMuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := query.Parse(filters(c.n, c.values, &commonsv1.HyperfindFilter{Key: c.key}))
+			_, err := query.Parse(filters(c.n, c.values, &commonsv1.HyperfindCondition{Key: c.key}))
 			if c.actual == 0 {
 				require.NoError(t, err)
 				return
@@ -264,7 +264,7 @@ func TestMembershipsArrive(t *testing.T) {
 		done <- b.Run(running, consumers...)
 	}()
 	finder := NewFinder(query.Config{}, pool)
-	root, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+	root, err := query.Parse(&commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{
 		{Key: query.KeyTerm, Operator: "EQUAL_TO", Refs: []*commonv1.Ref{{Qualifier: proto.String("Five")}}},
 	}})
 	require.NoError(t, err)

@@ -78,8 +78,8 @@ func drawStored(t *rapid.T, m *model) Contained {
 }
 
 // drawContaining returns a filter with one or two of the first queries.
-func drawContaining(t *rapid.T, queries int) *commonsv1.HyperfindFilter {
-	f := &commonsv1.HyperfindFilter{Key: KeyHyperfind, Operator: rapid.SampledFrom([]string{"IN", "NOT_IN"}).Draw(t, "contained operator")}
+func drawContaining(t *rapid.T, queries int) *commonsv1.HyperfindCondition {
+	f := &commonsv1.HyperfindCondition{Key: KeyHyperfind, Operator: rapid.SampledFrom([]string{"IN", "NOT_IN"}).Draw(t, "contained operator")}
 	for range rapid.IntRange(1, 2).Draw(t, "contained queries") {
 		f.Refs = append(f.Refs, &commonv1.Ref{Id: proto.Int64(int64(rapid.IntRange(1, queries).Draw(t, "contained")))})
 	}
@@ -87,7 +87,7 @@ func drawContaining(t *rapid.T, queries int) *commonsv1.HyperfindFilter {
 }
 
 // inline replaces contained queries with the numbers of their members.
-func (m *model) inline(f *commonsv1.HyperfindFilter, members func(id int64) []int64) {
+func (m *model) inline(f *commonsv1.HyperfindCondition, members func(id int64) []int64) {
 	f.Key, f.Values = keyNumber, []string{"nobody"}
 	for _, ref := range f.GetRefs() {
 		for _, id := range members(ref.GetId()) {
@@ -114,18 +114,18 @@ func (m *model) isMember(p *modelPerson, constraints *commonsv1.HyperfindConstra
 }
 
 func (m *model) asksForStatus(constraints *commonsv1.HyperfindConstraints) bool {
-	return slices.ContainsFunc(constraints.GetFilters(), func(f *commonsv1.HyperfindFilter) bool {
+	return slices.ContainsFunc(constraints.GetFilters(), func(f *commonsv1.HyperfindCondition) bool {
 		return f.GetKey() == KeyStatus || m.asksForStatus(f.GetConstraints()) ||
 			f.GetKey() == KeyHyperfind && slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool { return m.asksForStatus(m.stored[r.GetId()]) })
 	})
 }
 
 func containing(operator string, ids ...int64) *commonsv1.HyperfindConstraints {
-	f := &commonsv1.HyperfindFilter{Key: KeyHyperfind, Operator: operator}
+	f := &commonsv1.HyperfindCondition{Key: KeyHyperfind, Operator: operator}
 	for _, id := range ids {
 		f.Refs = append(f.Refs, &commonv1.Ref{Id: proto.Int64(id)})
 	}
-	return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{f}}
+	return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{f}}
 }
 
 func TestContainedQueriesHaveLimits(t *testing.T) {
@@ -135,10 +135,10 @@ func TestContainedQueriesHaveLimits(t *testing.T) {
 		stored[id] = containing("NOT_IN", id-1)
 	}
 	for range 50 {
-		stored[8].Filters = append(stored[8].Filters, &commonsv1.HyperfindFilter{Key: "BADGE", Operator: "IS_NULL"})
+		stored[8].Filters = append(stored[8].Filters, &commonsv1.HyperfindCondition{Key: "BADGE", Operator: "IS_NULL"})
 	}
 	for range 6 {
-		stored[9].Filters = append(stored[9].Filters, &commonsv1.HyperfindFilter{Key: KeyJob, Operator: "IS_NOT_NULL"})
+		stored[9].Filters = append(stored[9].Filters, &commonsv1.HyperfindCondition{Key: KeyJob, Operator: "IS_NOT_NULL"})
 	}
 	for name, c := range map[string]struct {
 		constraints *commonsv1.HyperfindConstraints
@@ -170,7 +170,7 @@ func TestContainedQueriesHaveLimits(t *testing.T) {
 
 func TestContainedRefs(t *testing.T) {
 	t.Parallel()
-	constraints := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{
+	constraints := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{
 		{Constraints: containing("IN", 3)}, {Key: KeyJob, Refs: []*commonv1.Ref{{Id: proto.Int64(4)}}}, {Key: "hyperfind", Refs: []*commonv1.Ref{{Id: proto.Int64(5)}}},
 	}}
 	var ids []int64

@@ -151,10 +151,10 @@ func (m *model) holds(p *modelPerson, constraints *commonsv1.HyperfindConstraint
 }
 
 // condition reads a filter: a negated operator holds when the other does not.
-func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to int) bool {
+func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindCondition, from, to int) bool {
 	for negated, plain := range map[string]string{"NOT_EQUAL_TO": "EQUAL_TO", "NOT_IN": "IN", "NOT_STARTS": "STARTS_WITH", "NOT_LIKE": "LIKE", "NOT_BETWEEN": "BETWEEN", "IS_NULL": "IS_NOT_NULL"} {
 		if f.GetOperator() == negated {
-			return !m.condition(p, &commonsv1.HyperfindFilter{
+			return !m.condition(p, &commonsv1.HyperfindCondition{
 				Key: f.Key, Operator: plain, Values: f.Values, Refs: f.Refs, TypeName: f.TypeName, IncludeDescendants: f.IncludeDescendants,
 			}, from, to)
 		}
@@ -234,14 +234,14 @@ func (m *model) condition(p *modelPerson, f *commonsv1.HyperfindFilter, from, to
 }
 
 // isJob reports whether a location is one of the jobs of a filter on a day.
-func (m *model) isJob(f *commonsv1.HyperfindFilter, l, day int) bool {
+func (m *model) isJob(f *commonsv1.HyperfindCondition, l, day int) bool {
 	at := m.locations[day/epochDays][l]
 	return l > 0 && at.path != "" && at.job > 0 && (f.GetOperator() == "IS_NOT_NULL" || slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {
 		return r.GetId() == int64(at.job) || r.GetQualifier() == fmt.Sprint("Job ", at.job)
 	}))
 }
 
-func (m *model) matchesWithin(f *commonsv1.HyperfindFilter, path string, day, last int) bool {
+func (m *model) matchesWithin(f *commonsv1.HyperfindCondition, path string, day, last int) bool {
 	if f.GetOperator() == "IS_NOT_NULL" {
 		return path != ""
 	}
@@ -249,7 +249,7 @@ func (m *model) matchesWithin(f *commonsv1.HyperfindFilter, path string, day, la
 }
 
 // isBelow reports whether a location is one of a filter's locations, or below one, on a day.
-func (m *model) isBelow(f *commonsv1.HyperfindFilter, l, day, last int) bool {
+func (m *model) isBelow(f *commonsv1.HyperfindCondition, l, day, last int) bool {
 	for ; l > 0 && m.locations[day/epochDays][l].path != ""; l = m.locations[day/epochDays][l].parent {
 		if slices.ContainsFunc(f.GetRefs(), func(r *commonv1.Ref) bool {
 			return r.GetId() == int64(l) || r.Id == nil && m.namedLocation(r.GetQualifier(), last) == l
@@ -263,7 +263,7 @@ func (m *model) isBelow(f *commonsv1.HyperfindFilter, l, day, last int) bool {
 	return false
 }
 
-func dates(f *commonsv1.HyperfindFilter, has int) bool {
+func dates(f *commonsv1.HyperfindCondition, has int) bool {
 	if has < 0 {
 		return false
 	}

@@ -148,7 +148,7 @@ func (r *reader) combine(path string, constraints *commonsv1.HyperfindConstraint
 	return out, nil
 }
 
-func (r *reader) filter(path string, f *commonsv1.HyperfindFilter, depth int) (*Node, error) {
+func (r *reader) filter(path string, f *commonsv1.HyperfindCondition, depth int) (*Node, error) {
 	if r.filters++; r.filters > MaxFilters {
 		return nil, Invalid("constraints", "must not have more than %d filters", MaxFilters)
 	}
@@ -201,7 +201,7 @@ func (k key) operatorNames() iter.Seq[string] {
 }
 
 // count adds a filter to the cost of the query, and refuses a query that is too costly.
-func (r *reader) count(f *commonsv1.HyperfindFilter, k key) error {
+func (r *reader) count(f *commonsv1.HyperfindCondition, k key) error {
 	if r.values += len(f.GetValues()) + len(f.GetRefs()); r.values > maxValuesInAll {
 		return tooCostly("values and references of all filters", r.values, maxValuesInAll)
 	}
@@ -228,7 +228,7 @@ func keyNames() []string {
 }
 
 // take reads the values of a filter, or only one if the operator requires it.
-func (k *condition) take(path string, f *commonsv1.HyperfindFilter, single bool) error {
+func (k *condition) take(path string, f *commonsv1.HyperfindCondition, single bool) error {
 	custom := k.kind == customText || k.kind == customDate
 	switch {
 	case custom && (f.GetTypeName() == "" || utf8.RuneCountInString(f.GetTypeName()) > maxText || strings.ContainsRune(f.GetTypeName(), 0)):
@@ -278,7 +278,7 @@ func describeCount(least, limit int, refs bool) string {
 	return fmt.Sprintf("%d to %d %s", least, limit, many)
 }
 
-func (k *condition) takeRefs(path string, f *commonsv1.HyperfindFilter) error {
+func (k *condition) takeRefs(path string, f *commonsv1.HyperfindCondition) error {
 	k.ids, k.names = nil, []string{}
 	if k.kind != reference {
 		return nil

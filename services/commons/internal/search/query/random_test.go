@@ -63,7 +63,7 @@ func drawConstraints(t *rapid.T, m *model, depth int) *commonsv1.HyperfindConstr
 	out := &commonsv1.HyperfindConstraints{Comparator: rapid.SampledFrom([]string{"", "AND", "OR", "NOT"}).Draw(t, "comparator")}
 	for range rapid.IntRange(1, 3).Draw(t, "filters") {
 		if depth > 1 && rapid.IntRange(0, 2).Draw(t, "nested") == 0 {
-			out.Filters = append(out.Filters, &commonsv1.HyperfindFilter{Constraints: drawConstraints(t, m, depth-1)})
+			out.Filters = append(out.Filters, &commonsv1.HyperfindCondition{Constraints: drawConstraints(t, m, depth-1)})
 			continue
 		}
 		out.Filters = append(out.Filters, drawFilter(t, m, anyKey))
@@ -71,9 +71,9 @@ func drawConstraints(t *rapid.T, m *model, depth int) *commonsv1.HyperfindConstr
 	return out
 }
 
-func drawFilter(t *rapid.T, m *model, among []key) *commonsv1.HyperfindFilter {
+func drawFilter(t *rapid.T, m *model, among []key) *commonsv1.HyperfindCondition {
 	k := rapid.SampledFrom(among).Draw(t, "key")
-	f := &commonsv1.HyperfindFilter{Key: k.name}
+	f := &commonsv1.HyperfindCondition{Key: k.name}
 	var names []string
 	for name, op := range operators() {
 		if slices.Contains(k.operators(), op.operator) {

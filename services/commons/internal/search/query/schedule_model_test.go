@@ -28,7 +28,7 @@ func TestScheduleConditionsComparedWithAModel(t *testing.T) {
 	t.Parallel()
 	asked := slices.DeleteFunc(Keys(), func(k key) bool { return !strings.HasPrefix(k.name, KeyScheduled) })
 	compareWithModel(t, 20, func(t *rapid.T, m *model) *commonsv1.HyperfindConstraints {
-		return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{drawFilter(t, m, asked)}}
+		return &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{drawFilter(t, m, asked)}}
 	}, rapid.OneOf(rapid.IntRange(1, 3), rapid.IntRange(1, modelDays)))
 }
 
@@ -94,7 +94,7 @@ func TestLeaveAroundTheDay(t *testing.T) {
 			spans: []modelSpan{{from: 0, to: modelDays}}, timed: []modelLeave{{day: example.leave[0], start: example.leave[1], end: example.leave[2]}},
 		}}}}
 		require.NoError(t, m.store(ctx, pool))
-		asked := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindFilter{{Key: KeyScheduled, Operator: "IS_NOT_NULL"}}}
+		asked := &commonsv1.HyperfindConstraints{Filters: []*commonsv1.HyperfindCondition{{Key: KeyScheduled, Operator: "IS_NOT_NULL"}}}
 		root, err := Parse(asked)
 		require.NoError(t, err)
 		got := []int64{}
@@ -226,7 +226,7 @@ func (s *modelSchedule) on(patterns []modelPattern, day int) []modelSegment {
 	return out
 }
 
-func (m *model) matchesScheduled(p *modelPerson, f *commonsv1.HyperfindFilter, from, to int) bool {
+func (m *model) matchesScheduled(p *modelPerson, f *commonsv1.HyperfindCondition, from, to int) bool {
 	for day := from; day <= to; day++ {
 		for _, segment := range p.schedule.on(m.patterns, day) {
 			place := segment.place
