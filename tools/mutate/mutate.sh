@@ -38,7 +38,7 @@ for folder in "$@"; do
   module=$folder
   until [ -f "$module/go.mod" ]; do module=$(dirname "$module"); done
   # A module is changed in a copy of its folder, where relative paths are invalid.
-  sed "s|=> \(\.\.[^ ]*\)|=> $root/$module/\1|" "$module/go.mod" > "$work/go.mod"
+  sed "s|=> \(\.\.[^ ]*\)|=> \"$root/$module/\1\"|" "$module/go.mod" > "$work/go.mod"
   cp "$module/go.sum" "$work/go.sum"
   # The time limit of a change is a multiple of the time of the tests, including compilation: compile before.
   (cd "$module" && GOWORK=off GOFLAGS="$flags -modfile=$work/go.mod" go test -count=1 -coverprofile="$work/profile" "./${folder#"$module"/}") > "$work/out" 2>&1 || { cat "$work/out"; exit 1; }
