@@ -14,6 +14,15 @@ func DeployedOnNewSchema(t testing.TB, binaries string, settings ...string) *Dep
 	return newDeployed(t, how{disposable: true, binaries: binaries}, settings)
 }
 
+// Commands returns the folders of the programs of a deployment.
+func Commands() []string {
+	list := []string{"gateway/cmd/gateway", "services/scheduling/cmd/propagator"}
+	for _, p := range programs {
+		list = append(list, p.command)
+	}
+	return list
+}
+
 // UseNewPrograms makes later starts use the programs of the tree.
 func (d *Deployment) UseNewPrograms() { d.binaries = "" }
 

@@ -28,12 +28,6 @@ const (
 	waitTimeout = 2 * time.Minute
 )
 
-// commands are the programs of a deployment.
-var commands = []string{
-	"./gateway/cmd/gateway", "./services/auth/cmd/auth", "./services/commons/cmd/commons", "./services/timekeeping/cmd/timekeeping",
-	"./services/scheduling/cmd/scheduling", "./services/scheduling/cmd/propagator", "./services/platform/cmd/platform",
-}
-
 // Migrations run before the programs are replaced, so the old programs meet the new schema. No
 // request may fail because of it, and the new programs must read everything that the old ones
 // write.
@@ -106,7 +100,11 @@ func buildCommit(t *testing.T, commit string) (binaries string, err error) {
 	git(t, "archive", "--output", archive, commit)
 	out, err := exec.Command("tar", "-xf", archive, "-C", source).CombinedOutput()
 	require.NoError(t, err, string(out))
-	cmd := exec.Command("go", append([]string{"build", "-trimpath", "-o", binaries + "/"}, commands...)...)
+	args := []string{"build", "-trimpath", "-o", binaries + "/"}
+	for _, command := range launch.Commands() {
+		args = append(args, "./"+command)
+	}
+	cmd := exec.Command("go", args...)
 	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %.300s", err, out)
