@@ -128,7 +128,13 @@ failed=()
 while read -r target; do
   [ -n "$target" ] || continue
   step "make $target"
-  if as "make $target" >"$work/out" 2>&1 </dev/null; then tail -n 3 "$work/out"; else tail -n 40 "$work/out"; failed+=("$target"); fi
+  if as "make $target" >"$work/out" 2>&1 </dev/null; then
+    tail -n 3 "$work/out"
+  else
+    grep -E -A 12 '^ *--- FAIL|^panic' "$work/out" || true # A failed test can be far from the end.
+    tail -n 40 "$work/out"
+    failed+=("$target")
+  fi
 done <<<"${NEWCOMER_TARGETS:-}"
 [ "${#failed[@]}" -eq 0 ] || fail "these targets fail: $(printf '%s; ' "${failed[@]}")"
 step 'done'
