@@ -48,6 +48,10 @@ slapd: ## Install OpenLDAP's server package, for tests, when it is missing.
 pgbouncer: ## Install PgBouncer, for tests, when it is missing.
 	@tools/need-pgbouncer.sh
 
+.PHONY: buildah
+buildah: ## Install buildah, for images, when it and Docker are missing.
+	@tools/need-buildah.sh
+
 .PHONY: clients
 clients: ## Install curl, Python and Node, for tests, when they are missing.
 	@tools/need-clients.sh
@@ -174,11 +178,11 @@ vulncheck: ## Look for known vulnerabilities; needs the network, or a copy of th
 	"$$(GOWORK=off go -C tools/vulncheck tool -n govulncheck)" -C tests $(if $(DB),-db "$(DB)") $(addprefix ../,$(addsuffix /...,$(modules)))
 
 .PHONY: images
-images: ## Build the container images, or IMAGES="gateway auth"; needs buildah or Docker.
+images: buildah ## Build the container images, or IMAGES="gateway auth".
 	@deploy/images/build.sh $(IMAGES)
 
 .PHONY: images-reproducible
-images-reproducible: ## Build an image twice, the second time in a clone elsewhere: IMAGES=gateway; fails when they differ.
+images-reproducible: buildah ## Build an image twice, the second time in a clone elsewhere: IMAGES=gateway; fails when they differ.
 	@deploy/images/reproducible.sh $(or $(IMAGES),gateway)
 
 .PHONY: dist

@@ -32,7 +32,7 @@ command_of() {
 builder() {
   if command -v buildah >/dev/null; then echo buildah; return; fi
   if command -v docker >/dev/null && docker info >/dev/null 2>&1; then echo docker; return; fi
-  echo "Neither buildah nor a running Docker is here. Debian and Ubuntu have it as: apt-get install buildah" >&2
+  echo "Neither buildah nor a running Docker is here: run tools/need-buildah.sh." >&2
   exit 1
 }
 
