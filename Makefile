@@ -87,8 +87,8 @@ case: postgres ## Run one contract case, or those that match: CASE=scheduling/sh
 	@tools/case.sh "$(CASE)"
 
 .PHONY: generated-clients
-generated-clients: postgres ## Generate clients from the API description with three generators, compile them and make calls, and send the collection of requests; needs Node.js 20 with npm.
-	$(tmp) go test -count=1 -vet=off -timeout 30m -tags generated -run '^TestGenerated' ./tests/clients
+generated-clients: postgres ## Generate clients from the API description with three generators, compile them and make calls, and send the collection of requests.
+	$(tmp) tools/node/run.sh go test -count=1 -vet=off -timeout 30m -tags generated -run '^TestGenerated' ./tests/clients
 
 .PHONY: contract
 contract: postgres pgbouncer ## Run the contract cases, in one process, in separate ones, and behind a pooler.
@@ -146,7 +146,7 @@ postgres-versions: ## Run the tests of the database on the lowest and the newest
 lint: ## Check Go with golangci-lint (vet and staticcheck included), and lint the contracts and the API description.
 	"$$(GOWORK=off go -C tools/golangci tool -n golangci-lint)" run $(addsuffix /...,$(modules))
 	GOWORK=off $(buf) lint
-	tools/openapi-lint/lint.sh
+	tools/node/run.sh tools/openapi-lint/lint.sh
 
 .PHONY: breaking
 breaking: generate ## Check that the contracts break no client: of the last release, or of AGAINST=<git ref>.

@@ -51,6 +51,8 @@ chroot "$root" chown -R newcomer: "$home"
 
 cat >"$root$home/.profile" <<END
 export PATH=/usr/local/go/bin:\$PATH GOPROXY=$(go env GOPROXY) GOSUMDB='$(go env GOSUMDB)'
+# Node.js of npm has authorities of its own.
+export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt$(command -v npm >/dev/null && echo " NPM_CONFIG_REGISTRY=$(npm config get registry)")
 END
 
 cat >"$work/first" <<END
