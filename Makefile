@@ -233,4 +233,4 @@ tidy: ## Make every go.mod say exactly what its module needs.
 
 .PHONY: clean
 clean: ## Remove build results, and the local state of `make run`.
-	rm -rf bin build .state proto/third_party
+	tools/remove.sh bin build .state proto/third_party

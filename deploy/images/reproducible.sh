@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 elsewhere=$(mktemp -d)
-trap 'rm -rf "$elsewhere"' EXIT
+trap 'tools/remove.sh "$elsewhere"' EXIT
 for tree in here there; do git clone -q --no-local . "$elsewhere/$tree"; done
 build() { "$elsewhere/$1/deploy/images/build.sh" "${@:2}" | awk '{print $1, $2}'; }
 first=$(build here "$@")
