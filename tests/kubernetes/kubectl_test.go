@@ -136,22 +136,44 @@ func (c *cluster) secret(t *testing.T, name string) map[string][]byte {
 	return secret.Data
 }
 
-// verify waits until all propagations have finished. Then the operator's command compares the
-// stored shifts with the rules. It does not compare copies, because the worker's NATS user may not.
-func (c *cluster) verify(t *testing.T) {
-	t.Helper()
-	var said string
-	launch.Await(t, waitTimeout, "all propagations have finished, and nothing differs", func() bool {
-		out, err := tool(t, "", "kubectl", "--namespace", namespace, "exec", "deployment/"+release+"-propagator", "--", "/propagator", "verify")
-		if err != nil {
-			require.NotContains(t, err.Error(), "not what the rules say")
-			said = err.Error()
+// verification is what the operator's command prints as JSON.
+type verification struct {
+	Different  int `json:"different"`
+	Unfinished int `json:"unfinishedPropagations"`
+	Copies     []struct {
+		Topic string `json:"topic"`
+		Keys  int    `json:"differentKeys"`
+	} `json:"copies"`
+}
+
+// isComplete reports whether everything was compared and nothing differs.
+func (v verification) isComplete() bool {
+	for _, c := range v.Copies {
+		if c.Keys > 0 {
 			return false
 		}
-		said = out
-		return strings.Contains(out, ": 0 differ; 0 propagations have not finished") && strings.Contains(out, "persons: 0 keys")
+	}
+	return v.Different == 0 && v.Unfinished == 0 && len(v.Copies) > 0
+}
+
+// verify waits until all propagations have finished. Then the operator's command compares the
+// stored shifts with the rules, and the copies with their owners.
+func (c *cluster) verify(t *testing.T) {
+	t.Helper()
+	var printed string
+	defer func() { t.Log(strings.TrimSpace(printed)) }()
+	launch.Await(t, waitTimeout, "all propagations have finished, and nothing differs", func() bool {
+		out, err := tool(t, "", "kubectl", "--namespace", namespace, "exec", "deployment/"+release+"-propagator", "--", "/propagator", "verify", "--output=json")
+		if err != nil {
+			printed = err.Error()
+			require.NotContains(t, printed, "not what the rules say")
+			return false
+		}
+		printed = out
+		var v verification
+		require.NoError(t, json.Unmarshal([]byte(out), &v))
+		return v.isComplete()
 	})
-	t.Log(strings.TrimSpace(said))
 }
 
 // report logs the objects that an operator would look at.
