@@ -136,7 +136,7 @@ func (c *cluster) secret(t *testing.T, name string) map[string][]byte {
 	return secret.Data
 }
 
-// verification is what the operator's command prints as JSON.
+// verification is the JSON output of the operator's command.
 type verification struct {
 	Different  int `json:"different"`
 	Unfinished int `json:"unfinishedPropagations"`

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command with Node.js 20 or newer and npm on PATH: tools/node/run.sh COMMAND [ARGUMENT...].
-# It takes those of the system. Debian 12 has Node.js 18: then npm installs the version that
-# package.json names in this folder. It installs a missing npm from the distribution's packages.
+# It uses the system's if they are new enough. Otherwise, as in Debian 12, npm installs the version
+# in package.json into this folder. It installs a missing npm from the distribution's packages.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -28,7 +28,7 @@ fi
 if ! new_enough; then
   modules=$here/node_modules
   if [ ! -d "$modules" ] || [ "$here/package-lock.json" -nt "$modules" ]; then
-    echo "Installing Node.js in tools/node, because that of the system is older than 20." >&2
+    echo "Installing Node.js in tools/node, because the system's is older than 20." >&2
     (cd "$here" && npm ci --no-audit --no-fund --loglevel=error)
     touch "$modules"
   fi

@@ -48,7 +48,7 @@ type worlds struct {
 	// series maps the series of entries from the changed world to the other.
 	series map[int64]int64
 	// moved has the employees whose memberships changed while the change was there. If one left and
-	// came back, the other world numbered the entries anew, and the undo brings the former numbers back.
+	// came back, the other world has new numbers, and the undo restores the former ones.
 	moved map[int64]bool
 	// locks has the locked days by employee, and frozen the locked days that keep the shifts of the change.
 	locks, frozen map[int64][]civil.Range
@@ -299,7 +299,7 @@ func (c *worlds) learn() {
 	}
 }
 
-// pairSeries maps the series of a that are not in the map to those of b at the same place.
+// pairSeries maps each series of a that is not in the map to the series of b at the same place.
 func pairSeries(series map[int64]int64, a, b []entry) {
 	for _, x := range a {
 		for _, y := range b {
