@@ -49,6 +49,8 @@ func (r *Reporter) Connect(cfg Config, name string, log *slog.Logger, more ...na
 		nats.CustomInboxPrefix(InboxPrefix(name)),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
+		// Otherwise the client closes a connection that is refused twice, for ever.
+		nats.IgnoreAuthErrorAbort(),
 		nats.CustomReconnectDelay((&backoff.Backoff{First: firstReconnectWait, Max: maxReconnectWait}).After),
 		nats.PingInterval(20 * time.Second),
 		// The client buffers nothing: the outbox does that, durably.

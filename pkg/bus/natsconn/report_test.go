@@ -102,3 +102,24 @@ func TestTheLogSaysWhyNATSIsUnavailable(t *testing.T) {
 		require.NotContains(t, log.String(), "wrong")
 	}
 }
+
+// An operator may permit a user after the service has started.
+func TestARefusedConnectionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	options := natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true, Username: "user", Password: "old"}
+	server, err := natsserver.NewServer(&options)
+	require.NoError(t, err)
+	server.Start()
+	t.Cleanup(func() { server.Shutdown(); server.WaitForShutdown() })
+	conn, err := natsconn.Connect(natsconn.Config{URL: obs.Secret("nats://user:new@" + server.Addr().String())}, "test", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(conn.Close)
+	require.Eventually(t, func() bool {
+		v, err := server.Varz(nil)
+		return err == nil && v.TotalConnections >= 4 || conn.IsClosed()
+	}, waitTimeout, 10*time.Millisecond)
+	changed := options
+	changed.Port, changed.Password = server.Addr().(*net.TCPAddr).Port, "new"
+	require.NoError(t, server.ReloadOptions(&changed))
+	require.Eventually(t, conn.IsConnected, waitTimeout, 10*time.Millisecond)
+}
