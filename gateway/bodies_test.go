@@ -21,7 +21,7 @@ func TestBuffersGrowToTheBody(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
-	reader := &bodyReader{limit: 1 << 20, stall: time.Minute, timeout: time.Minute, bodies: edge.bodies, metrics: edge.metrics}
+	reader := &bodyReader{limit: 1 << 20, stall: time.Minute, timeout: time.Minute, bodies: edge.bodies, metrics: edge.metrics, stopping: t.Context()}
 	for _, size := range []int{10, firstBuffer, 100_000, 1 << 20} {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
 			r := newRequest(newHTTPRequest("POST", shiftsPath, `"`+strings.Repeat("x", size-2)+`"`))
@@ -54,7 +54,7 @@ func TestDisconnectedClientsDoNotCountAsOverload(t *testing.T) {
 	t.Parallel()
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
-	reader := &bodyReader{limit: 8 << 20, stall: time.Minute, timeout: time.Minute, bodies: edge.bodies, metrics: edge.metrics}
+	reader := &bodyReader{limit: 8 << 20, stall: time.Minute, timeout: time.Minute, bodies: edge.bodies, metrics: edge.metrics, stopping: t.Context()}
 	r := newRequest(newHTTPRequest("POST", shiftsPath, `"`+strings.Repeat("x", 4<<20)+`"`))
 	recorded := httptest.NewRecorder()
 	w := &response{ResponseWriter: recorded, body: listener.NewDeadlineWriter(recorded, r.Request, listener.RollingDeadline{})}

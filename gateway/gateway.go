@@ -111,6 +111,9 @@ type Edge struct {
 	bodies    *bodymemory.Memory
 	denials   denials
 	handler   http.Handler
+	// stopping ends when the server begins to stop.
+	stopping context.Context
+	stop     context.CancelFunc
 }
 
 // New returns an edge over the services. It fails if a contract describes a route that the edge cannot serve,
@@ -136,6 +139,7 @@ func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttl
 		cfg.Metrics = prometheus.NewRegistry()
 	}
 	e := &Edge{cfg: cfg.withDefaults(), log: log}
+	e.stopping, e.stop = context.WithCancel(context.Background())
 	var err error
 	if e.metrics, err = metrics.New(e.cfg.Metrics); err != nil {
 		return nil, err
@@ -174,7 +178,7 @@ func (e *Edge) chain(verifier *authn.Verifier, throttler *throttle.Throttler, ke
 	trusted := headers.Proxies(cfg.TrustedProxies)
 	callers := &identification{verifier: verifier, throttler: throttler, metrics: e.metrics, denials: e.denials, proxies: trusted}
 	body := &bodyReader{
-		limit: cfg.BodyLimit, stall: cfg.StallTimeout, timeout: cfg.Timeout,
+		limit: cfg.BodyLimit, stall: cfg.StallTimeout, timeout: cfg.Timeout, stopping: e.stopping,
 		bodies: e.bodies, metrics: e.metrics, proxies: trusted, rejecter: rejecter,
 	}
 	idempotent := &idempotency{keys: keys, lease: cfg.Timeout + leaseMargin, maxStored: cfg.StoredResponse, log: e.log}

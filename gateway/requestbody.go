@@ -67,10 +67,12 @@ var errBodyMemory = errors.New("too many bodies at a time")
 type bodyReader struct {
 	limit          int64
 	stall, timeout time.Duration
-	bodies         *bodymemory.Memory
-	metrics        *metrics.Edge
-	proxies        headers.Proxies
-	rejecter       rejecter
+	// stopping ends when the server begins to stop.
+	stopping context.Context
+	bodies   *bodymemory.Memory
+	metrics  *metrics.Edge
+	proxies  headers.Proxies
+	rejecter rejecter
 }
 
 // check checks the type and the declared size of the body. A route without a body ignores it.
@@ -197,7 +199,8 @@ func (br *bodyReader) waitForUpload(ctx context.Context, w *response, r *request
 // readAll reads the whole body within its limit, while there is memory for it.
 func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *fault.Error {
 	pace := listener.RollingDeadline{Stall: br.stall, End: r.began.Add(br.timeout)}
-	from := listener.NewDeadlineReader(r.body.from, w.ResponseWriter, pace)
+	from := listener.NewDeadlineReader(br.stopping, r.body.from, w.ResponseWriter, pace)
+	defer from.Done()
 	b := r.body.text
 	for {
 		if len(b) == cap(b) {
@@ -210,7 +213,6 @@ func (br *bodyReader) readAll(w *response, r *request, held *bodymemory.Held) *f
 		n, err := from.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]
 		if errors.Is(err, io.EOF) {
-			from.Done()
 			r.body.text = b
 			return nil
 		}

@@ -129,8 +129,10 @@ func serveError(err error) error {
 }
 
 // Shutdown stops accepting, and waits until the running requests have ended and their responses are sent, or
-// until ctx ends; then it closes the connections.
+// until ctx ends; then it closes the connections. The next bytes of bodies must now arrive within two
+// seconds.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.edge.stop()
 	if err := s.http.Shutdown(ctx); err != nil {
 		_ = s.http.Close()
 		return fmt.Errorf("stopping the HTTP server: %w", err)

@@ -136,6 +136,29 @@ func TestSlowBodiesOfHTTP2End(t *testing.T) {
 	assert.Contains(t, re.body, fault.CodeSlow)
 }
 
+// A client that does not send the rest of its body does not delay the end of the server.
+func TestSlowBodiesEndWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	servers, begun := make(chan *Server, 1), make(chan struct{}, 1)
+	address, client := listenWith(t, Config{StallTimeout: time.Hour, Timeout: time.Hour}, all(&recorder{}), func(s *Server, l net.Listener) error {
+		s.http.ConnState = func(conn net.Conn, state http.ConnState) {
+			listener.NoteState(conn, state)
+			if state == http.StateActive {
+				begun <- struct{}{}
+			}
+		}
+		servers <- s
+		return s.Serve(l)
+	})
+	conn := sendSlowly(t, address, client)
+	<-begun
+	(<-servers).edge.stop() // As Shutdown does first.
+	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, http.StatusRequestTimeout, resp.StatusCode)
+}
+
 // A body may be slow as long as it goes on.
 func TestBodiesThatGoOnAreRead(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,11 @@ package listener
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -17,6 +20,8 @@ const (
 	// A deadline older than rearm is renewed. Renewing it for each read would cost more than the
 	// reads.
 	rearm = time.Second
+	// stallWhileStopping is the stall timeout of bodies while the server stops.
+	stallWhileStopping = 2 * time.Second
 )
 
 // RollingDeadline sets the deadlines of one direction of a connection.
@@ -45,27 +50,63 @@ func (p *RollingDeadline) next() (until time.Time, due bool) {
 
 // DeadlineReader reads a body that must arrive in time. Otherwise its reads fail with os.ErrDeadlineExceeded.
 type DeadlineReader struct {
-	body     io.Reader
-	control  *http.ResponseController
+	body    io.Reader
+	control *http.ResponseController
+	// endShortening waits until the deadline is no longer shortened.
+	endShortening func()
+	ended         bool // whether the last read has reached the end of the body
+
+	mu       sync.Mutex
 	deadline RollingDeadline
 }
 
-// NewDeadlineReader returns a reader of body, which arrives over the connection of w.
-func NewDeadlineReader(body io.Reader, w http.ResponseWriter, pace RollingDeadline) *DeadlineReader {
-	return &DeadlineReader{body: body, control: http.NewResponseController(w), deadline: pace}
+// NewDeadlineReader returns a reader of body, which arrives over the connection of w. As soon as stopping ends,
+// the next bytes must arrive within two seconds, so that a client that sends nothing does not delay the end of
+// the server. Call Done after the last read.
+func NewDeadlineReader(stopping context.Context, body io.Reader, w http.ResponseWriter, pace RollingDeadline) *DeadlineReader {
+	r := &DeadlineReader{body: body, control: http.NewResponseController(w), deadline: pace}
+	shortened := make(chan struct{})
+	cancel := context.AfterFunc(stopping, func() {
+		defer close(shortened)
+		r.mu.Lock()
+		r.deadline.Stall, r.deadline.set = min(r.deadline.Stall, stallWhileStopping), time.Time{}
+		r.mu.Unlock()
+		r.extend()
+	})
+	r.endShortening = func() {
+		if !cancel() {
+			<-shortened
+		}
+	}
+	return r
 }
 
-// Read reads the next bytes.
-func (r *DeadlineReader) Read(p []byte) (int, error) {
+// extend sets the deadline of the next bytes.
+func (r *DeadlineReader) extend() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if until, due := r.deadline.next(); due {
 		// A response writer without deadlines has no connection that could be slow.
 		_ = r.control.SetReadDeadline(until)
 	}
-	return r.body.Read(p)
 }
 
-// Done removes the deadline, because the server keeps reading in order to notice that the client disconnects.
-func (r *DeadlineReader) Done() { _ = r.control.SetReadDeadline(time.Time{}) }
+// Read reads the next bytes.
+func (r *DeadlineReader) Read(p []byte) (int, error) {
+	r.extend()
+	n, err := r.body.Read(p)
+	r.ended = errors.Is(err, io.EOF)
+	return n, err
+}
+
+// Done removes the deadline of a body that has ended, because the server keeps reading in order to notice that
+// the client disconnects.
+func (r *DeadlineReader) Done() {
+	r.endShortening() // The response writer must not be used after the request.
+	if r.ended {
+		_ = r.control.SetReadDeadline(time.Time{})
+	}
+}
 
 // DeadlineWriter writes a response that the client must read in time.
 type DeadlineWriter struct {

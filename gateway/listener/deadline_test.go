@@ -1,6 +1,7 @@
 package listener
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -32,12 +33,26 @@ func TestReadsHaveADeadlineUntilTheyAreDone(t *testing.T) {
 	t.Parallel()
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	end := time.Now().Add(time.Minute)
-	r := NewDeadlineReader(strings.NewReader("body"), w, RollingDeadline{Stall: time.Hour, End: end})
+	r := NewDeadlineReader(t.Context(), strings.NewReader("body"), w, RollingDeadline{Stall: time.Hour, End: end})
 	b, err := io.ReadAll(r)
 	require.NoError(t, err)
 	assert.Equal(t, "body", string(b))
 	r.Done()
 	assert.Equal(t, []time.Time{end, {}}, w.read, "no later than the end, and not set for each read")
+}
+
+// A body that has not ended keeps its deadline, which bounds how long the server reads the rest.
+func TestReadsAreShortenedWhenTheServerStops(t *testing.T) {
+	t.Parallel()
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	stopping, stop := context.WithCancel(t.Context())
+	r := NewDeadlineReader(stopping, strings.NewReader("body"), w, RollingDeadline{Stall: time.Hour, End: time.Now().Add(time.Hour)})
+	_, err := r.Read(make([]byte, 2))
+	require.NoError(t, err)
+	stop()
+	r.Done()
+	require.Len(t, w.read, 2)
+	assert.WithinDuration(t, time.Now().Add(stallWhileStopping), w.read[1], stallWhileStopping)
 }
 
 func TestOnlyLongResponsesArePaced(t *testing.T) {
