@@ -48,7 +48,7 @@ func serveCertified(t *testing.T, cfg Config) *certified {
 	c.https, c.plain = https.Addr().String(), plain.Addr().String()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- NewServer(edge, certificates.HTTPSConfig()).Run(ctx, https, plain) }()
+	go func() { done <- NewServer(edge, certificates.HTTPSConfig(), time.Minute).Run(ctx, https, plain) }()
 	t.Cleanup(func() {
 		cancel()
 		assert.NoError(t, <-done)

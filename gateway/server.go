@@ -23,9 +23,6 @@ const (
 
 	idleTimeout    = 3 * time.Minute
 	maxHeaderBytes = 32 << 10
-	// drain is the time for running requests to end when the server stops. Containers get 10 s to stop the
-	// whole process.
-	drain = 4 * time.Second
 	// grace is the time for reading and writing beyond the timeout of the request.
 	grace = time.Minute
 )
@@ -43,8 +40,8 @@ type Server struct {
 }
 
 // NewServer returns the server of an edge. config supplies the certificate; NewServer raises its minimum
-// version to TLS 1.2.
-func NewServer(e *Edge, config *tls.Config) *Server {
+// version to TLS 1.2. drain is the time for running requests to end when the server stops.
+func NewServer(e *Edge, config *tls.Config, drain time.Duration) *Server {
 	config = config.Clone()
 	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
 	config.NextProtos = []string{"h2", "http/1.1"}
@@ -83,7 +80,8 @@ func (s *Server) closeWhenStopping(next http.Handler) http.Handler {
 }
 
 // Run serves HTTPS, and plain HTTP for trusted proxies unless plain is nil, until ctx ends. Then it stops
-// accepting and gives the running requests a short time. It stores all denials before it returns.
+// accepting, and closes the connections of requests that run longer than drain. It stores all denials
+// before it returns.
 func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
 	defer s.edge.denials.gather(ctx)()
 	ended := make(chan error, 2)

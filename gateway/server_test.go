@@ -41,7 +41,7 @@ func listenTo(t *testing.T, edge *Edge, serve func(*Server, net.Listener) error)
 	t.Helper()
 	donor := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(donor.Close)
-	server := NewServer(edge, &tls.Config{Certificates: donor.TLS.Certificates, MinVersion: tls.VersionTLS10})
+	server := NewServer(edge, &tls.Config{Certificates: donor.TLS.Certificates, MinVersion: tls.VersionTLS10}, time.Minute)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	done := make(chan error, 1)
@@ -197,8 +197,7 @@ func TestRunCutsOffWhatDoesNotEnd(t *testing.T) {
 	t.Cleanup(donor.Close)
 	edge, err := newTrusting(Config{}, all(&recorder{}), discard())
 	require.NoError(t, err)
-	server := NewServer(edge, donor.TLS)
-	server.drain = 10 * time.Millisecond
+	server := NewServer(edge, donor.TLS, 10*time.Millisecond)
 	server.http.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(entered)
 		<-r.Context().Done()

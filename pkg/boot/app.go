@@ -77,6 +77,16 @@ func NewApp(cfg Common, log *slog.Logger, registry *prometheus.Registry) *App {
 	}
 }
 
+// connectionTime is the part of the stop timeout in which a server closes its connections.
+const connectionTime = time.Second
+
+// RequestTime returns the time that a server gives its running requests when it stops. It is the stop
+// timeout without the last second, in which the server closes its connections; of a stop timeout below
+// two seconds it is one half.
+func (a *App) RequestTime() time.Duration {
+	return max(a.stopTimeout-connectionTime, a.stopTimeout/2)
+}
+
 // Go adds a part that runs until its context ends, and then has the stop timeout to finish. A part
 // that ends earlier stops the program.
 func (a *App) Go(stage Stage, name string, run func(ctx context.Context) error) {

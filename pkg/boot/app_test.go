@@ -213,3 +213,18 @@ func TestChecksAreAskedOnceForMany(t *testing.T) {
 	}
 	assert.Equal(t, 1, asked)
 }
+
+// Requests end before the stop timeout, so that the server has time to close its connections.
+func TestRequestTimeIsWithinTheStopTimeout(t *testing.T) {
+	t.Parallel()
+	for stopTimeout, expected := range map[time.Duration]time.Duration{
+		20 * time.Second:       19 * time.Second,
+		2 * time.Second:        time.Second,
+		500 * time.Millisecond: 250 * time.Millisecond,
+	} {
+		t.Run(stopTimeout.String(), func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, expected, newApp(stopTimeout).RequestTime())
+		})
+	}
+}

@@ -33,7 +33,7 @@ type Common struct {
 	Admin        AdminConfig    `embed:""`
 	Tracing      tracing.Config `embed:""`
 	DrainDelay   time.Duration  `default:"0s" help:"Time between the end of readiness and the end of accepting requests."`
-	StopTimeout  time.Duration  `default:"20s" help:"Time limit for the parts of a stage to stop."`
+	StopTimeout  time.Duration  `default:"20s" help:"Time limit for the parts of a stage to stop. Running requests have one second less."`
 
 	// It has no variable: deployments store their own version in ROTALOOM_VERSION.
 	PrintVersion VersionFlag `name:"version" env:"-" help:"Print the version and end."`

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,9 +26,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/rpc/client"
 	"github.com/rotaloom/rotaloom/pkg/tenantclock"
 )
-
-// grace is the time that running calls have to finish when the program stops.
-const grace = 5 * time.Second
 
 // Settings are the settings of every service's program.
 type Settings struct {
@@ -164,7 +160,7 @@ func (p *Program) ServeWith(s Service, tokens authn.Config, keys authn.KeySource
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	p.App.Go(boot.StageServers, "server", func(ctx context.Context) error { return server.Run(ctx, listener, grace) })
+	p.App.Go(boot.StageServers, "server", func(ctx context.Context) error { return server.Run(ctx, listener, p.App.RequestTime()) })
 	Add(p.App, p.Name, s, p.guard)
 	return nil
 }

@@ -88,7 +88,7 @@ func (s *settings) start(_ context.Context, app *boot.App) error {
 			return err
 		}
 	}
-	server := gateway.NewServer(edge, https.HTTPSConfig())
+	server := gateway.NewServer(edge, https.HTTPSConfig(), app.RequestTime())
 	server.LeaveWhen(app.Ready.Stopping)
 	app.Go(boot.StageEdge, "edge", func(ctx context.Context) error { return server.Run(ctx, listener, plain) })
 	return nil

@@ -103,7 +103,7 @@ func serveEdge(cfg Config, app *boot.App, conns backends.Conns, listener net.Lis
 	if err != nil {
 		return err
 	}
-	server := gateway.NewServer(edge, certificates.HTTPSConfig())
+	server := gateway.NewServer(edge, certificates.HTTPSConfig(), app.RequestTime())
 	server.LeaveWhen(app.Ready.Stopping)
 	app.Go(boot.StageEdge, "edge", func(ctx context.Context) error { return server.Run(ctx, listener, nil) })
 	ready := state.Ready{
