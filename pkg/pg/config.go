@@ -6,6 +6,7 @@ package pg
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,6 +18,15 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/outage"
 	"github.com/rotaloom/rotaloom/pkg/tracing"
+)
+
+// The time for which programs wait for a database that does not respond.
+const (
+	// UntilReachable is the StartupWait of services. A service that ended would start later than the
+	// database, because the supervisor of its process backs off as well.
+	UntilReachable = time.Duration(math.MaxInt64)
+	// CommandWait is the time of commands: whoever called them waits for the result.
+	CommandWait = 30 * time.Second
 )
 
 // Config is the database of a service, with the limits of its connections. Only the URL is
@@ -33,7 +43,7 @@ type Config struct {
 	MinConns         int32         `name:"min-conns" env:"MIN_CONNS" default:"0" help:"Connections kept open when idle."`
 	ConnLifetime     time.Duration `name:"conn-lifetime" env:"CONN_LIFETIME" default:"1h" help:"Age at which a connection is replaced."`
 	ConnectTimeout   time.Duration `name:"connect-timeout" env:"CONNECT_TIMEOUT" default:"5s" help:"Time that one attempt to connect may take."`
-	StartupWait      time.Duration `name:"startup-wait" env:"STARTUP_WAIT" default:"30s" help:"How long a starting service waits for the database."`
+	StartupWait      time.Duration `name:"startup-wait" env:"STARTUP_WAIT" help:"How long a starting program waits for the database. Without it, services wait until the database responds, and commands wait 30 seconds."`
 	AllowInsecure    bool          `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Connect to a database on another machine without verifying its identity."`
 	StatementTimeout time.Duration `name:"statement-timeout" env:"STATEMENT_TIMEOUT" default:"30s" help:"Time after which the database cancels a statement."`
 

@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	_ "embed" // isolate_tenants.sql
@@ -14,7 +15,6 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/rotaloom/rotaloom/pkg/backoff"
-	"github.com/rotaloom/rotaloom/pkg/defaults"
 	"github.com/rotaloom/rotaloom/pkg/outage"
 	"github.com/rotaloom/rotaloom/pkg/pg/advisory"
 	"github.com/rotaloom/rotaloom/pkg/pg/pgerr"
@@ -47,7 +47,7 @@ func Migrate(ctx context.Context, cfg Config, log *slog.Logger, sets ...Migratio
 	cc.RuntimeParams["lock_timeout"] = milliseconds(migrateLockWait)
 	db := stdlib.OpenDB(*cc)
 	defer func() { _ = db.Close() }()
-	if err := await(ctx, defaults.Fill(cfg).StartupWait, db.PingContext); err != nil {
+	if err := await(ctx, cmp.Or(cfg.StartupWait, CommandWait), db.PingContext); err != nil {
 		return fmt.Errorf("pg: connect to migrate: %w", err)
 	}
 	var version string

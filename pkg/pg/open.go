@@ -1,6 +1,7 @@
 package pg
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -28,7 +29,7 @@ type Querier interface {
 }
 
 // Open returns a pool on the configured database once it responds. It waits up to
-// Config.StartupWait for a database that is unavailable or still starting. Other errors (a wrong
+// Config.StartupWait, or else CommandWait, for a database that is unavailable or still starting. Other errors (a wrong
 // password, a missing database) fail at once.
 //
 // Each connection of the pool sees the rows of one tenant: the tenant of the context that acquired
@@ -41,7 +42,7 @@ func Open(ctx context.Context, cfg Config, log *slog.Logger) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := await(ctx, pool.cfg.StartupWait, pool.Ping); err != nil {
+	if err := await(ctx, cmp.Or(pool.cfg.StartupWait, CommandWait), pool.Ping); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("pg: connect: %w", err)
 	}

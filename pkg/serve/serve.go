@@ -4,6 +4,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -74,9 +75,10 @@ func Guard(app *boot.App, service string, pool *pg.Pool, broker *nats.Conn, regi
 	return guard, nil
 }
 
-// Database migrates and opens a service's database. The program closes it when it ends.
+// Database migrates and opens a service's database, as soon as the database responds. The program
+// closes it when it ends.
 func Database(ctx context.Context, app *boot.App, cfg pg.Config, registry prometheus.Registerer, log *slog.Logger, sets ...pg.Migrations) (*pg.Pool, error) {
-	cfg.Outages = app.Outages
+	cfg.Outages, cfg.StartupWait = app.Outages, cmp.Or(cfg.StartupWait, pg.UntilReachable)
 	app.Outages.Recognize("PostgreSQL", pgerr.Unavailable)
 	if err := pg.Migrate(ctx, cfg, log, sets...); err != nil {
 		return nil, fmt.Errorf("database: %w", err)

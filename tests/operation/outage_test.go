@@ -17,6 +17,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/localnats"
 	"github.com/rotaloom/rotaloom/pkg/localpg"
+	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/tests/launch"
 )
 
@@ -49,6 +50,11 @@ func TestOutagesAreLoggedOnce(t *testing.T) {
 		"--admin-address", admin, "--database-url", url, "--nats-url", broker.URL())
 	const away, back = `the database server is unreachable`, `the database server is reachable again`
 	launch.Await(t, time.Minute, "the process has found no database", func() bool { return process.Wrote(away) })
+	select {
+	case <-process.Exited():
+		t.Fatal("the process has ended, although it said that it tries again")
+	case <-time.After(pg.CommandWait + 5*time.Second): // Commands would have ended.
+	}
 	database = start()
 	ready := func() bool {
 		response, err := http.Get("http://" + admin + "/readyz")

@@ -1,6 +1,7 @@
 package privatepg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +21,8 @@ import (
 )
 
 const (
-	// startupWait is how long to wait for a server that is starting.
-	startupWait = 30 * time.Second
-	firstRetry  = 250 * time.Millisecond
-	maxRetry    = 2 * time.Second
+	firstRetry = 250 * time.Millisecond
+	maxRetry   = 2 * time.Second
 	// afterwards bounds closing the connection.
 	afterwards = 2 * time.Second
 	// lookTimeout bounds reading from a server without preparing it.
@@ -41,7 +40,7 @@ func prepareConfigured(ctx context.Context, cfg Config, log *slog.Logger, servic
 	if err != nil {
 		return nil, err
 	}
-	conn, err := connect(ctx, u, cfg.AllowInsecure, log)
+	conn, err := connect(ctx, u, cfg, log)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database server: %w", err)
 	}
@@ -77,7 +76,7 @@ func configuredURL(ctx context.Context, cfg Config, service string) (obs.Secret,
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	conn, err := connect(ctx, u, cfg.AllowInsecure, slog.New(slog.DiscardHandler))
+	conn, err := connect(ctx, u, cfg, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return "", fmt.Errorf("connect to the database server: %w", err)
 	}
@@ -104,8 +103,8 @@ func closeConn(ctx context.Context, conn *pgx.Conn) {
 	_ = conn.Close(ctx)
 }
 
-// connect connects to the database in the URL, or to postgres.
-func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logger) (*pgx.Conn, error) {
+// connect connects to the database in the URL, or to postgres. It waits for a server that is starting.
+func connect(ctx context.Context, u *url.URL, cfg Config, log *slog.Logger) (*pgx.Conn, error) {
 	maintenance := *u
 	if strings.Trim(u.Path, "/") == "" {
 		maintenance.Path = "/postgres"
@@ -114,13 +113,13 @@ func connect(ctx context.Context, u *url.URL, allowInsecure bool, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
-	if !allowInsecure {
+	if !cfg.AllowInsecure {
 		if err := pg.CheckSecure(parsed); err != nil {
 			return nil, err
 		}
 	}
 	pg.ReportConnections(parsed, outage.NewReporter(log))
-	ctx, cancel := context.WithTimeout(ctx, startupWait)
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(cfg.StartupWait, pg.CommandWait))
 	defer cancel()
 	retry := backoff.Backoff{First: firstRetry, Max: maxRetry}
 	for {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/localpg"
 	"github.com/rotaloom/rotaloom/pkg/obs"
@@ -19,6 +20,9 @@ type Config struct {
 	URL           obs.Secret `name:"url" env:"URL" help:"URL of a PostgreSQL server to use instead of a private one. Missing databases rotaloom_<service> are created if the role has the permission."`
 	AllowInsecure bool       `name:"allow-insecure" env:"ALLOW_INSECURE" help:"Use a server on another machine without verifying its identity."`
 	BinDir        string     `name:"bin-dir" env:"BIN_DIR" type:"path" help:"Folder of initdb and postgres, if they are not found automatically."`
+
+	// StartupWait is how long Start waits for the server of URL; 0 means pg.CommandWait.
+	StartupWait time.Duration `kong:"-"`
 }
 
 // Databases are the databases of the services.

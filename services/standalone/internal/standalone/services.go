@@ -99,7 +99,9 @@ func (h *process) trust(ctx context.Context, issuer *auth.Service, credentials s
 }
 
 func (h *process) startBackends(ctx context.Context, folder *state.Folder) (err error) {
-	h.databases, err = privatepg.Start(ctx, h.cfg.Database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"), inventory.Names()...)
+	database := h.cfg.Database
+	database.StartupWait = pg.UntilReachable
+	h.databases, err = privatepg.Start(ctx, database, folder.Path("postgresql"), h.app.Log.With("part", "postgresql"), inventory.Names()...)
 	if err != nil {
 		return err
 	}
