@@ -52,6 +52,10 @@ pgbouncer: ## Install PgBouncer, for tests, when it is missing.
 buildah: ## Install buildah, for images, when it and Docker are missing.
 	@tools/need-buildah.sh
 
+.PHONY: compiler
+compiler: ## Install a C compiler, for the race detector, when it is missing.
+	@tools/need-compiler.sh
+
 .PHONY: clients
 clients: ## Install curl, Python and Node, for tests, when they are missing.
 	@tools/need-clients.sh
@@ -66,7 +70,7 @@ runkills = $(tmp) ROTALOOM_FAULTS=ci go test -count=1 -p 1 -timeout 20m -v -run 
 
 # Tests do not vet again what make lint vets.
 .PHONY: test
-test: postgres slapd chromium clients pgbouncer ## Run all tests except the long fault runs; RACE=yes runs the tests of the modules with the race detector, KILLS=yes those of make kills in their longer form.
+test: postgres slapd chromium clients pgbouncer $(if $(RACE),compiler) ## Run all tests except the long fault runs; RACE=yes runs the tests of the modules with the race detector, KILLS=yes those of make kills in their longer form.
 	@status=0; \
 	$(tmp) $(withpg) go test $(if $(RACE),-race -short) -vet=off $(addsuffix /...,$(filter-out ./tests,$(modules))) || status=1; \
 	$(if $(RACE),$(tmp) $(withpg) go test -vet=off $(property) || status=1;) \
@@ -123,7 +127,7 @@ mutate: postgres ## Change the code of rules in small ways, and see whether thei
 	$(withpg) tools/mutate/mutate.sh $(PKG)
 
 .PHONY: race
-race: postgres slapd pgbouncer ## Run the tests of the building blocks and services with the race detector.
+race: postgres slapd pgbouncer compiler ## Run the tests of the building blocks and services with the race detector.
 	$(tmp) $(withpg) go test -race -short -vet=off $(addsuffix /...,$(filter-out ./proto ./tests,$(modules)))
 
 .PHONY: picture
