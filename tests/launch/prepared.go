@@ -96,10 +96,15 @@ func copyPrepared(t testing.TB, kind, dir string, binaries []string, create func
 // lockPath returns the file that a process locks while it creates or copies the folder of a place.
 func lockPath(place string) string { return place + ".lock" }
 
-// fingerprint identifies binaries by their content.
+// fingerprint identifies binaries by their content, and PostgreSQL by its folder: another version
+// cannot read the data.
 func fingerprint(t testing.TB, binaries []string) string {
 	t.Helper()
+	postgres, err := localpg.Program("", "postgres")
+	require.NoError(t, err)
 	hash := sha256.New()
+	_, err = io.WriteString(hash, postgres)
+	require.NoError(t, err)
 	for _, binary := range binaries {
 		file, err := os.Open(binary)
 		require.NoError(t, err)

@@ -42,3 +42,17 @@ func TestOneProcessCreatesAPreparedFolder(t *testing.T) {
 		assert.Equal(t, 1, created, "for %s", content)
 	}
 }
+
+// make postgres-versions runs the same binaries on two versions of PostgreSQL.
+func TestAPreparedFolderBelongsToItsPostgreSQL(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "binary")
+	require.NoError(t, os.WriteFile(binary, nil, 0o600))
+	before := fingerprint(t, []string{binary})
+	assert.Equal(t, before, fingerprint(t, []string{binary}))
+	other := t.TempDir()
+	for _, program := range []string{"initdb", "postgres"} {
+		require.NoError(t, os.WriteFile(filepath.Join(other, program), nil, 0o700))
+	}
+	t.Setenv("PATH", other+string(os.PathListSeparator)+os.Getenv("PATH"))
+	assert.NotEqual(t, before, fingerprint(t, []string{binary}))
+}
