@@ -87,7 +87,9 @@ func find(ctx context.Context, dir, data string, major int, as owner) (binaries,
 	for _, candidate := range candidates {
 		found, err := inspect(ctx, candidate, as)
 		if err == nil && major != 0 && found.major != major {
-			other.Found = append(other.Found, found.major)
+			if !slices.Contains(other.Found, found.major) {
+				other.Found = append(other.Found, found.major)
+			}
 			continue
 		}
 		if err == nil {

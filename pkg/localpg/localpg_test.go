@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -224,6 +225,26 @@ func TestDataOfAnotherVersionIsRefused(t *testing.T) {
 	require.ErrorAs(t, err, &other)
 	assert.ErrorContains(t, err, filepath.Join(dir, "data")+" was created by PostgreSQL 13, and this machine has version")
 	assert.NotContains(t, err.Error(), "was found on this machine")
+}
+
+// Two folders may have the same version.
+func TestInstalledVersionsAreNamedOnce(t *testing.T) {
+	second := folder(t)
+	for _, name := range []string{"initdb", "postgres"} {
+		program, err := localpg.Program("", name)
+		require.NoError(t, err)
+		script := "#!/bin/sh\nexec '" + program + "' \"$@\"\n"
+		require.NoError(t, os.WriteFile(filepath.Join(second, name), []byte(script), 0o755))
+	}
+	t.Setenv("PATH", second+string(os.PathListSeparator)+os.Getenv("PATH"))
+	dir := folder(t)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "PG_VERSION"), []byte("13\n"), 0o600))
+
+	_, err := localpg.Start(t.Context(), localpg.Config{Dir: dir})
+	var other *localpg.OtherVersion
+	require.ErrorAs(t, err, &other)
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(other.Found))), len(other.Found), "%v", other.Found)
 }
 
 // Folders may be called anything that the file system allows.
