@@ -143,7 +143,7 @@ newcomer: ## Run README as a newcomer would: in a bare Debian, as a user, in a p
 	@tests/newcomer/run.sh
 
 .PHONY: postgres-versions
-postgres-versions: ## Run the tests of the database on the lowest and the newest PostgreSQL, unpacked from Debian's packages.
+postgres-versions: slapd pgbouncer ## Run the tests of the database on the lowest and the newest PostgreSQL, unpacked from Debian's packages.
 	@tools/postgres-versions/test.sh
 
 .PHONY: lint
