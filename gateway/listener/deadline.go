@@ -52,7 +52,7 @@ func (p *RollingDeadline) next() (until time.Time, due bool) {
 type DeadlineReader struct {
 	body    io.Reader
 	control *http.ResponseController
-	// endShortening waits until the deadline is no longer shortened.
+	// endShortening ends the shortening of the deadline, and waits for its end.
 	endShortening func()
 	ended         bool // whether the last read has reached the end of the body
 

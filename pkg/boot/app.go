@@ -77,12 +77,11 @@ func NewApp(cfg Common, log *slog.Logger, registry *prometheus.Registry) *App {
 	}
 }
 
-// connectionTime is the part of the stop timeout in which a server closes its connections.
+// connectionTime is the end of the stop timeout. Servers close their connections then.
 const connectionTime = time.Second
 
 // RequestTime returns the time that a server gives its running requests when it stops. It is the stop
-// timeout without the last second, in which the server closes its connections; of a stop timeout below
-// two seconds it is one half.
+// timeout less one second for closing the connections, or one half of a stop timeout below two seconds.
 func (a *App) RequestTime() time.Duration {
 	return max(a.stopTimeout-connectionTime, a.stopTimeout/2)
 }

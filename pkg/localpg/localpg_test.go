@@ -214,13 +214,19 @@ func TestMissingServerIsExplained(t *testing.T) {
 	assert.ErrorContains(t, err, lone)
 }
 
-func TestDataOfAnotherVersionIsRefused(t *testing.T) {
-	t.Parallel()
-	dir := folder(t)
+// startOlderData starts a server on data of PostgreSQL 13, and returns the folder and the error.
+func startOlderData(t *testing.T) (dir string, err error) {
+	t.Helper()
+	dir = folder(t)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "PG_VERSION"), []byte("13\n"), 0o600))
+	_, err = localpg.Start(t.Context(), localpg.Config{Dir: dir})
+	return dir, err
+}
 
-	_, err := localpg.Start(t.Context(), localpg.Config{Dir: dir})
+func TestDataOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	dir, err := startOlderData(t)
 	var other *localpg.OtherVersion
 	require.ErrorAs(t, err, &other)
 	assert.ErrorContains(t, err, filepath.Join(dir, "data")+" was created by PostgreSQL 13, and this machine has version")
@@ -237,11 +243,7 @@ func TestInstalledVersionsAreNamedOnce(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(second, name), []byte(script), 0o755))
 	}
 	t.Setenv("PATH", second+string(os.PathListSeparator)+os.Getenv("PATH"))
-	dir := folder(t)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "data"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "PG_VERSION"), []byte("13\n"), 0o600))
-
-	_, err := localpg.Start(t.Context(), localpg.Config{Dir: dir})
+	_, err := startOlderData(t)
 	var other *localpg.OtherVersion
 	require.ErrorAs(t, err, &other)
 	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(other.Found))), len(other.Found), "%v", other.Found)

@@ -20,12 +20,12 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
-// The time for which programs wait for a database that does not respond.
+// Programs wait for a database that does not respond.
 const (
 	// UntilReachable is the StartupWait of services. A service that ended would start later than the
 	// database, because the supervisor of its process backs off as well.
 	UntilReachable = time.Duration(math.MaxInt64)
-	// CommandWait is the time of commands: whoever called them waits for the result.
+	// CommandWait is the time of commands, because their callers wait for the result.
 	CommandWait = 30 * time.Second
 )
 
