@@ -10,8 +10,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// BatchSize is the number of persons of a crew that one request creates.
+const BatchSize = 100
+
 const (
-	batch    = 100
 	parallel = 4
 	forever  = "3000-01-01"
 	patterns = "/v1/scheduling/employment_term_schedule_patterns"
@@ -45,8 +47,8 @@ func NewCrew(ctx context.Context, api API, size int, from string) (*Crew, error)
 	crew.TermID = term.ID
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
-	for first := 0; first < size; first += batch {
-		share := crew.Persons[first:min(first+batch, size)]
+	for first := 0; first < size; first += BatchSize {
+		share := crew.Persons[first:min(first+BatchSize, size)]
 		group.Go(func() error { return crew.hire(ctx, api, first, share, from) })
 	}
 	return crew, group.Wait()
