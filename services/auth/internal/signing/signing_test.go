@@ -150,11 +150,16 @@ func TestRotationRefusesNoToken(t *testing.T) {
 		for !present.Now().Before(live[0].until) {
 			live = live[1:]
 		}
+		newest, lastMinute := present.Now().Add(tokenLife), present.Now().Add(time.Minute)
 		for _, each := range live {
 			public, err := known.Key(t.Context(), each.token.Signatures[0].Header.KeyID)
 			require.NoError(t, err, "minute %d", minute)
-			_, err = each.token.Verify(public)
-			require.NoError(t, err, "minute %d", minute)
+			// Verify each token at the begin and at the end of its life: more often costs the race
+			// detector minutes.
+			if each.until.Equal(newest) || !each.until.After(lastMinute) {
+				_, err = each.token.Verify(public)
+				require.NoError(t, err, "minute %d", minute)
+			}
 		}
 		present.Advance(58 * time.Second)
 	}
