@@ -75,7 +75,7 @@ func join(t *testing.T, m proto.Message, parts [][]byte) ([]byte, error) {
 
 func TestJoinedPartsEqualProtojson(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
+	for seed := range seeds(20) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		m := schedule(30, 14)
 		for range random.IntN(50) {

@@ -65,11 +65,7 @@ func TestStreamedJSONEqualsProtojson(t *testing.T) {
 // they differ in a single field.
 func TestRepeatedFragmentsAreDistinguished(t *testing.T) {
 	t.Parallel()
-	seeds := uint64(30)
-	if testing.Short() {
-		seeds = 5
-	}
-	for seed := range seeds {
+	for seed := range seeds(30) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		m := schedule(30, 14).GetShifts()
 		for range random.IntN(200) {
@@ -81,6 +77,14 @@ func TestRepeatedFragmentsAreDistinguished(t *testing.T) {
 		require.Equal(t, expectedJSON(t, m), decode(t, text))
 		requireSameJSON(t, m, wire)
 	}
+}
+
+// seeds returns count, or fewer for a short run.
+func seeds(count uint64) uint64 {
+	if testing.Short() {
+		return min(count, 5)
+	}
+	return count
 }
 
 // mutateShift changes one thing of a shift.
