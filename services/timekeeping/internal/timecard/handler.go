@@ -105,18 +105,23 @@ func (h *Timecards) UpdateTimecard(ctx context.Context, req *timekeepingv1.Updat
 	if err != nil {
 		return nil, err
 	}
-	return h.updateTimecard(ctx, who, req, func(days []civil.Range) error { return h.finder.CheckDays(ctx, ref, who, days) })
+	return h.updateTimecard(ctx, who, req, updateDates(req), func(days []civil.Range) error { return h.finder.CheckDays(ctx, ref, who, days) })
 }
 
-// updateTimecard changes the timecard of an employee, and returns the requested days. check refuses days
+// updateDates returns the days of the timecard that a change responds with.
+func updateDates(req *timekeepingv1.UpdateTimecardRequest) requested.Dates {
+	dates := req.GetWhere().GetDateRange()
+	return requested.InRange("where.dateRange", &commonv1.DateRange{
+		StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod(),
+	})
+}
+
+// updateTimecard changes the timecard of an employee, and returns the days of dates. check refuses days
 // of the employee that the caller does not see.
 func (h *Timecards) updateTimecard(ctx context.Context, who person.Person, req *timekeepingv1.UpdateTimecardRequest,
-	check func([]civil.Range) error,
+	dates requested.Dates, check func([]civil.Range) error,
 ) (*timekeepingv1.Timecard, error) {
-	dates := req.GetWhere().GetDateRange()
-	days, err := h.finder.Days(ctx, requested.InRange("where.dateRange", &commonv1.DateRange{
-		StartDate: dateOnly(dates.GetStartDate()), EndDate: dateOnly(dates.GetEndDate()), SymbolicPeriod: dates.GetSymbolicPeriod(),
-	}))
+	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
 		return nil, err
 	}

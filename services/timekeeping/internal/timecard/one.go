@@ -28,7 +28,7 @@ func (h *Timecards) GetTimecard(ctx context.Context, req *timekeepingv1.GetTimec
 	if req.EmployeeId != nil && req.PersonNumber != nil {
 		return nil, timecardfault.Invalid("employee_id and person_number must not both be given")
 	}
-	return h.readTimecard(ctx, req, func(days civil.Range) (person.Person, error) {
+	return h.readTimecard(ctx, req.GetSelect(), requested.InPeriodQuery(req), func(days civil.Range) (person.Person, error) {
 		return h.finder.EmployeeOn(ctx, &commonv1.Ref{Id: req.EmployeeId, Qualifier: req.PersonNumber}, days)
 	})
 }
@@ -39,17 +39,16 @@ func (h *Timecards) GetEmployeeTimecard(ctx context.Context, req *timekeepingv1.
 	if err != nil {
 		return nil, err
 	}
-	return h.readTimecard(ctx, &timekeepingv1.GetTimecardRequest{
-		StartDate: req.GetStartDate(), EndDate: req.GetEndDate(), SymbolicPeriodId: req.GetSymbolicPeriodId(), Select: req.GetSelect(),
-	}, func(civil.Range) (person.Person, error) { return who, nil })
+	return h.readTimecard(ctx, req.GetSelect(), requested.InPeriodQuery(req).Own(), func(civil.Range) (person.Person, error) { return who, nil })
 }
 
-// readTimecard returns the timecard of the employee whom find returns for the days of a request.
-func (h *Timecards) readTimecard(ctx context.Context, req *timekeepingv1.GetTimecardRequest,
+// readTimecard returns the selected parts of the timecard of the employee whom find returns for the
+// days of dates.
+func (h *Timecards) readTimecard(ctx context.Context, selected []string, dates requested.Dates,
 	find func(civil.Range) (person.Person, error),
 ) (*timekeepingv1.Timecard, error) {
 	var list []string
-	for _, text := range req.GetSelect() {
+	for _, text := range selected {
 		for word := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(selections, strings.ToUpper(word)) {
 				return nil, timecardfault.UnknownSelection(word, selections)
@@ -57,7 +56,7 @@ func (h *Timecards) readTimecard(ctx context.Context, req *timekeepingv1.GetTime
 			list = append(list, word)
 		}
 	}
-	days, err := h.finder.Days(ctx, requested.InPeriodQuery(req))
+	days, err := h.finder.Days(ctx, dates)
 	if err != nil {
 		return nil, err
 	}

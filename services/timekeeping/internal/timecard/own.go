@@ -42,7 +42,7 @@ func (h *Timecards) MultiReadEmployeeTimecards(ctx context.Context, req *timekee
 			}
 		}
 	}
-	days, err := h.finder.Days(ctx, requested.InRange(path+".dateRange", set.GetDateRange()))
+	days, err := h.finder.Days(ctx, requested.InRange(path+".dateRange", set.GetDateRange()).Own())
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeeping
 			}
 		}
 	}
-	return h.updateTimecard(ctx, who, req, func([]civil.Range) error { return nil })
+	return h.updateTimecard(ctx, who, req, updateDates(req).Own(), func([]civil.Range) error { return nil })
 }
 
 // errNotOwn is the error if an operation on the caller's own timecard names another employee.

@@ -126,7 +126,7 @@ func (h *Handler) ofSelf(ctx context.Context, req *timekeepingv1.EmployeeTimecar
 	if err != nil {
 		return subject{}, err
 	}
-	days, err := h.finder.Days(ctx, requested.InQuery(req))
+	days, err := h.finder.Days(ctx, requested.InQuery(req).Own())
 	return subject{who, byEmployee, days}, err
 }
 

@@ -101,7 +101,7 @@ func (f *Finder) Days(ctx context.Context, d Dates) (civil.Range, error) {
 	case d.given.GetSymbolicPeriod() != nil && (start != "" || end != ""):
 		return civil.Range{}, timecardfault.Invalid("%s and %s, or %s, must be given, not both", d.start, d.end, d.period)
 	case d.given.GetSymbolicPeriod() != nil:
-		span, err := f.symbolic(ctx, d.given.GetSymbolicPeriod())
+		span, err := f.symbolic(ctx, d)
 		if err != nil {
 			return civil.Range{}, err
 		}
@@ -130,15 +130,20 @@ func (f *Finder) Days(ctx context.Context, d Dates) (civil.Range, error) {
 	return days, nil
 }
 
-// symbolic returns the days of a symbolic period.
-func (f *Finder) symbolic(ctx context.Context, period *commonv1.Ref) (*commonsv1.SymbolicPeriodSpan, error) {
+// symbolic returns the days of the symbolic period that a request names.
+func (f *Finder) symbolic(ctx context.Context, d Dates) (*commonsv1.SymbolicPeriodSpan, error) {
+	period := d.given.GetSymbolicPeriod()
 	name := period.GetQualifier()
 	if period.Id != nil {
 		name = strconv.FormatInt(period.GetId(), 10)
 	}
-	span, err := f.commons.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{
-		Where: &commonsv1.SymbolicPeriodWhere{CurrentTenant: proto.Bool(true), SymbolicPeriodId: &name},
-	})
+	where := &commonsv1.SymbolicPeriodWhere{SymbolicPeriodId: &name}
+	if d.own {
+		where.CurrentUser = proto.Bool(true)
+	} else {
+		where.CurrentTenant = proto.Bool(true)
+	}
+	span, err := f.commons.ReadSymbolicPeriod(ctx, &commonsv1.ReadSymbolicPeriodRequest{Where: where})
 	if err != nil {
 		if status := fault.FromError(err).Status; status == http.StatusBadRequest || status == http.StatusNotFound {
 			return nil, fault.New(timecardfault.CodePeriod, http.StatusBadRequest, fmt.Sprintf("There is no symbolic period %.100q.", name)).WithCause(err)
@@ -153,6 +158,15 @@ func (f *Finder) symbolic(ctx context.Context, period *commonv1.Ref) (*commonsv1
 type Dates struct {
 	given              *commonv1.DateRange
 	start, end, period string
+	// own says that a symbolic period is relative to the caller's today, and not to the tenant's.
+	own bool
+}
+
+// Own returns the Dates of a request for the caller's own timecard: their symbolic period is
+// relative to today in the caller's time zone.
+func (d Dates) Own() Dates {
+	d.own = true
+	return d
 }
 
 // InRange returns the Dates of a range; path is its position in the request.
@@ -174,12 +188,12 @@ type withTimeframe interface {
 
 // InItem returns the Dates of an item of a request.
 func InItem(item withTimeframe) Dates {
-	return Dates{dateRange(item, item.GetTimeframeId()), "startDate", "endDate", "timeframeId"}
+	return Dates{given: dateRange(item, item.GetTimeframeId()), start: "startDate", end: "endDate", period: "timeframeId"}
 }
 
 // InQuery returns the Dates of a query.
 func InQuery(req withTimeframe) Dates {
-	return Dates{dateRange(req, req.GetTimeframeId()), "start_date", "end_date", "timeframe_id"}
+	return Dates{given: dateRange(req, req.GetTimeframeId()), start: "start_date", end: "end_date", period: "timeframe_id"}
 }
 
 // InPeriodQuery returns the Dates of a query whose period has the longer name.
@@ -188,7 +202,7 @@ func InPeriodQuery(req interface {
 	GetSymbolicPeriodId() string
 },
 ) Dates {
-	return Dates{dateRange(req, req.GetSymbolicPeriodId()), "start_date", "end_date", "symbolic_period_id"}
+	return Dates{given: dateRange(req, req.GetSymbolicPeriodId()), start: "start_date", end: "end_date", period: "symbolic_period_id"}
 }
 
 // None reports whether the request names no days.

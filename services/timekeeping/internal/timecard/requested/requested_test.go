@@ -27,9 +27,12 @@ type commons struct {
 	finds map[string][]int64
 	// request is the request to a hyperfind.
 	request *commonsv1.ExecuteHyperfindRequest
+	// periods are the requests for symbolic periods.
+	periods []*commonsv1.SymbolicPeriodWhere
 }
 
-func (*commons) ReadSymbolicPeriod(_ context.Context, req *commonsv1.ReadSymbolicPeriodRequest, _ ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error) {
+func (c *commons) ReadSymbolicPeriod(_ context.Context, req *commonsv1.ReadSymbolicPeriodRequest, _ ...grpc.CallOption) (*commonsv1.SymbolicPeriodSpan, error) {
+	c.periods = append(c.periods, req.GetWhere())
 	switch req.GetWhere().GetSymbolicPeriodId() {
 	case "7", "March":
 		return &commonsv1.SymbolicPeriodSpan{StartDate: "2026-03-01", EndDate: "2026-03-31"}, nil
@@ -99,6 +102,23 @@ func TestDays(t *testing.T) {
 			assert.Equal(t, c.want, fmt.Sprint(days.From, " ", days.To))
 		})
 	}
+}
+
+// Symbolic periods of the caller's own timecard begin and end at the caller's midnight.
+func TestTheCallersTodayIsForTheOwnTimecard(t *testing.T) {
+	t.Parallel()
+	asked := &commons{}
+	finder := requested.New(nil, asked)
+	dates := requested.InQuery(&timekeepingv1.EmployeeTimecardApprovalRequest{TimeframeId: "March"})
+	for _, d := range []requested.Dates{dates, dates.Own()} {
+		_, err := finder.Days(t.Context(), d)
+		require.NoError(t, err)
+	}
+	require.Len(t, asked.periods, 2)
+	assert.True(t, asked.periods[0].GetCurrentTenant())
+	assert.Nil(t, asked.periods[0].CurrentUser)
+	assert.True(t, asked.periods[1].GetCurrentUser())
+	assert.Nil(t, asked.periods[1].CurrentTenant)
 }
 
 // Messages name the properties that the caller sent: properties of a range, or single parameters.
