@@ -126,7 +126,8 @@ type GetEmployeeTimecardRequest struct {
 	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day, included; at most 366 days.
 	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// The id or the symbolic id of a symbolic period, instead of both dates.
+	// The id or the symbolic id of a symbolic period, instead of both dates. It is relative
+	// to today in the time zone of the caller.
 	SymbolicPeriodId string `protobuf:"bytes,3,opt,name=symbolic_period_id,json=symbolicPeriodId,proto3" json:"symbolic_period_id,omitempty"`
 	// The parts to return, as in POST /v1/timekeeping/timecard/multi_read; the default is all.
 	// Unknown words are refused.

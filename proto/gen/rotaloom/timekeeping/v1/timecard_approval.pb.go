@@ -274,7 +274,8 @@ func (x *ListTimecardApprovalsRequest) GetEndDate() string {
 
 type EmployeeTimecardApprovalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The id or the symbolic id of a symbolic period, instead of both dates.
+	// The id or the symbolic id of a symbolic period, instead of both dates. It is relative
+	// to today in the time zone of the caller.
 	TimeframeId string `protobuf:"bytes,1,opt,name=timeframe_id,json=timeframeId,proto3" json:"timeframe_id,omitempty"`
 	// The first day, YYYY-MM-DD. Together with end_date, instead of timeframe_id.
 	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
