@@ -154,7 +154,7 @@ func TestRotationRefusesNoToken(t *testing.T) {
 		for _, each := range live {
 			public, err := known.Key(t.Context(), each.token.Signatures[0].Header.KeyID)
 			require.NoError(t, err, "minute %d", minute)
-			// Verify each token at the begin and at the end of its life: more often costs the race
+			// Verify each token in the first and the last minute of its life: more often costs the race
 			// detector minutes.
 			if each.until.Equal(newest) || !each.until.After(lastMinute) {
 				_, err = each.token.Verify(public)
