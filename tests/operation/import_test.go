@@ -70,8 +70,8 @@ func importAndPlan(t *testing.T, api scenario.API, size int) {
 			return len(shifts) == len(persons)
 		})
 	}
-	// Wait for one person of each batch first: how often a machine asks depends on its speed, and
-	// what is read for that must not count.
+	// Wait for one person of each batch first. A slow machine asks more often, and its reads must
+	// not look like those of the import.
 	for batch := range slices.Chunk(crew.Persons, scenario.BatchSize) {
 		awaitShifts(batch[:1])
 	}
