@@ -60,7 +60,7 @@ func TestCalls(t *testing.T) {
 		{name: "a call of a service that is not named", method: askMethod, anybody: true, lesser: true, code: fault.CodeUnauthenticated, status: 401},
 		{name: "the same for a user who is permitted", method: askMethod, lesser: true},
 		{name: "the same for a user who is not", method: writeMethod, lesser: true, code: fault.CodeNoAccess, status: 403},
-		{name: "a method without a policy", method: forgottenMethod, code: fault.CodeForbidden, status: 403, message: "not open to anybody"},
+		{name: "a method without a policy", method: forgottenMethod, code: fault.CodeForbidden, status: 403, message: "No caller may use"},
 		{name: "a method that does not exist", method: unknownMethod, code: fault.CodeInternal, status: 500},
 		{name: "under a limit", method: askMethod, ask: `shift_ids: [1, 2]`},
 		{name: "at a limit", method: askMethod, ask: `shift_ids: [1, 2, 3]`},

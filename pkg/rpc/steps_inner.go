@@ -75,7 +75,7 @@ func (c *call) incomingTenant() int64 {
 func (ch *Chain) authorize(next handler) handler {
 	return func(ctx context.Context, c *call, req any) (any, error) {
 		if !c.policy.Governed() {
-			return nil, fault.Forbidden(fault.CodeForbidden, "The operation is not open to anybody.")
+			return nil, fault.Forbidden(fault.CodeForbidden, "No caller may use the operation.")
 		}
 		if !c.policy.Public && c.principal == nil {
 			return nil, authn.Missing()

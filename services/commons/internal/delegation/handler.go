@@ -104,12 +104,12 @@ func (h *Handler) checkRights(ctx context.Context, d delegation) error {
 	case err != nil:
 		return err
 	case len(rights) == 0:
-		return fault.Invalid(CodeNotActive, "The delegator has no user account that may log in now. Only who may log in can delegate.")
+		return fault.Invalid(CodeNotActive, "The delegator cannot log in now, and so cannot delegate. Unlock the user account of the delegator first, or create one.")
 	case !rights[0].GetKnown():
 		return fault.Invalid(CodeRole, fmt.Sprintf("role: there is no function access profile %q.", d.Role))
 	case !rights[0].GetWithin():
 		return fault.New(CodeExceeds, http.StatusForbidden,
-			fmt.Sprintf("role: the function access profile %q permits more than the delegator may. Name one that does not, or none.", d.Role))
+			fmt.Sprintf("role: the function access profile %q has permissions that the delegator lacks. Choose another profile, or none.", d.Role))
 	}
 	return nil
 }

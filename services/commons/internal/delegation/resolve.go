@@ -24,7 +24,7 @@ func (h *Handler) resolve(ctx context.Context, d *delegation, req *commonsv1.Del
 	delegator := req.GetDelegator()
 	if delegator == nil {
 		if caller.PersonID <= 0 {
-			return fault.Invalid(CodeInvalid, "delegator: you are no person. Name the person who delegates.")
+			return fault.Invalid(CodeInvalid, "delegator: your user is not a person. Name the person who delegates.")
 		}
 		delegator = &commonsv1.DelegationPerson{Id: &caller.PersonID}
 	}
@@ -32,7 +32,7 @@ func (h *Handler) resolve(ctx context.Context, d *delegation, req *commonsv1.Del
 		return err
 	}
 	if d.Delegator != caller.PersonID && !administers(caller) {
-		return fault.Forbidden(CodeExceeds, "delegator: you can delegate what you may see yourself. Others are named by who sees everybody.")
+		return fault.Forbidden(CodeExceeds, "delegator: you can delegate only your own access. Only users who see all employees can name another delegator.")
 	}
 	if d.Delegate, d.DelegateNumber, d.DelegateName, err = h.find(ctx, "delegate", req.GetDelegate(), visible); err != nil {
 		return err

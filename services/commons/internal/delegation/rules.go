@@ -112,9 +112,9 @@ func checkOthers(ctx context.Context, tx pgx.Tx, d delegation, today civil.Date)
 	case overlap:
 		return fault.Conflict(CodeOverlap, "A delegation between the two persons has some of these days. End it first, or take other days.")
 	case given >= maxGiven:
-		return fault.Conflict(CodeFull, fmt.Sprintf("The delegator has %d delegations, and may have no more. End one first.", given))
+		return fault.Conflict(CodeFull, fmt.Sprintf("The delegator has %d delegations, which is the limit. End one first.", given))
 	case taken >= maxTaken:
-		return fault.Conflict(CodeFull, fmt.Sprintf("The delegate has %d delegations, and may have no more. End one first.", taken))
+		return fault.Conflict(CodeFull, fmt.Sprintf("The delegate has %d delegations, which is the limit. End one first.", taken))
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func mergeDates(path string, h *commonsv1.Holiday, change []*commonsv1.HolidayDa
 			return err
 		}
 		if seen[date.GetYear()] {
-			return invalid(at+".year", "%d comes twice", date.GetYear())
+			return invalid(at+".year", "%d appears twice", date.GetYear())
 		}
 		seen[date.GetYear()] = true
 		setDate(h, date)
@@ -235,7 +235,7 @@ func translations(path string, given []*commonsv1.HolidayTranslation) ([]*common
 			return nil, invalid(at+".language", "must be a language tag, such as \"de\" or \"fr-CA\"")
 		}
 		if slices.ContainsFunc(out, func(o *commonsv1.HolidayTranslation) bool { return o.GetLanguage() == tag }) {
-			return nil, invalid(at+".language", "%q comes twice", tag)
+			return nil, invalid(at+".language", "%q appears twice", tag)
 		}
 		if strings.TrimSpace(t.GetDisplayName()) == "" {
 			return nil, fault.Invalid(CodeMissing, at+".displayName is missing.")

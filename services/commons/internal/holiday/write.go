@@ -59,7 +59,7 @@ func (c *change) putHoliday(ctx context.Context, before, holiday *commonsv1.Holi
 		return holiday, nil
 	}
 	if other := c.byName[key(holiday.GetName())]; other != nil && other != before {
-		return nil, fault.Invalid(CodeTaken, fmt.Sprintf("There is a holiday with the name %q already.", holiday.GetName()))
+		return nil, fault.Invalid(CodeTaken, fmt.Sprintf("Another holiday has the name %q. Choose another name.", holiday.GetName()))
 	}
 	if before == nil && len(c.byID) >= maxHolidays {
 		return nil, fault.TooLarge(fault.CodeItemLimit, fmt.Sprintf("There may be at most %d holidays.", maxHolidays))

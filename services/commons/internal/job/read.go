@@ -95,7 +95,7 @@ func present(list []*commonsv1.Job, ids []int64, days civil.Range) error {
 	for _, id := range ids {
 		if !found[id] {
 			return fault.Invalid(structure.CodeJobNotInSpan,
-				fmt.Sprintf("The job with the id %d is not there between %s and %s.", id, days.From, days.To.AddDays(-1)))
+				fmt.Sprintf("The job with the id %d does not exist between %s and %s.", id, days.From, days.To.AddDays(-1)))
 		}
 	}
 	return nil

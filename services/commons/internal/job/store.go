@@ -156,7 +156,7 @@ func remove(ctx context.Context, pool *pg.Pool, id int64) error {
 	switch {
 	case pgerr.IsForeignKey(err, ""):
 		return fault.Invalid(structure.CodeInUse,
-			fmt.Sprintf("The job with the id %d is that of a location. Take it off its locations first.", id))
+			fmt.Sprintf("Locations have the job with the id %d. Remove it from them first.", id))
 	case errors.Is(err, pgx.ErrNoRows):
 		return unknownJobError(id)
 	}

@@ -57,5 +57,5 @@ func unknownJobError(id int64) *fault.Error {
 // errNotOnDate returns the error for a job that does not exist on a day.
 func errNotOnDate(id int64, day civil.Date) *fault.Error {
 	return fault.New(structure.CodeJobNotOnDate, http.StatusBadRequest,
-		fmt.Sprintf("The job with the id %d is not there on %s.", id, day))
+		fmt.Sprintf("The job with the id %d does not exist on %s.", id, day))
 }

@@ -125,7 +125,7 @@ func followReferences(ctx context.Context, tx pgx.Tx, args []any) ([]int64, erro
 	for _, r := range pathReferences {
 		_, err := tx.Exec(ctx, r.follow(), args...)
 		if pgerr.IsExclusion(err, "wage_work_rule_overlap") {
-			return nil, fault.Invalid(structure.CodeTaken, "A person has a wage or a work rule for the new path of a location already. Remove one of the two first.")
+			return nil, fault.Invalid(structure.CodeTaken, "A person already has a wage or a work rule for the new path of a location. Remove one of the two first.")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("change the paths in %s: %w", r.table, err)

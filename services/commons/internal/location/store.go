@@ -177,5 +177,5 @@ func on(ctx context.Context, db pg.Querier, id int64, day civil.Date) (*commonsv
 }
 
 func errNotOnDate(id int64, day civil.Date) *fault.Error {
-	return fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location with the id %d is not there on %s.", id, day))
+	return fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location with the id %d does not exist on %s.", id, day))
 }

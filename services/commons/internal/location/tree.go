@@ -100,7 +100,7 @@ func updatePaths(ctx context.Context, tx pgx.Tx, id int64, days civil.Range) err
 		return fault.Invalid(structure.CodeCycle, "A location cannot lie below itself. Choose another parentNodeRef.")
 	case !there:
 		return fault.Invalid(structure.CodeParentNotThen,
-			"The parent is not there on every day on which the location is. Choose other dates, or another parentNodeRef.")
+			"The parent does not exist on all days of the location. Choose other dates, or another parentNodeRef.")
 	case taken != nil:
 		return fault.Invalid(structure.CodeTaken, fmt.Sprintf("Another location has the path %q on some of the days.", *taken))
 	}
@@ -120,7 +120,7 @@ func updatePaths(ctx context.Context, tx pgx.Tx, id int64, days civil.Range) err
 func pathError(err error) error {
 	switch {
 	case pgerr.IsCheck(err, "location_path_depth"):
-		return fault.Invalid(structure.CodeDepth, "A location would lie deeper than 12 levels.")
+		return fault.Invalid(structure.CodeDepth, "A location would be more than 12 levels deep. Choose a higher parent.")
 	case pgerr.IsCheck(err, "location_path_length"):
 		return fault.Invalid(structure.CodeDepth, "The path of a location would be longer than 2,000 bytes.")
 	}

@@ -38,7 +38,7 @@ func (h *Handler) ReadTypeOfLocation(ctx context.Context, req *commonsv1.ReadTyp
 		err = tx.QueryRow(ctx, `SELECT type_id FROM location_version
 			WHERE tenant_id = $1 AND location_id = $2 AND from_date <= $3 AND to_date > $3`, tenantID, ids[0], day).Scan(&typeID)
 		if errors.Is(err, pgx.ErrNoRows) {
-			return fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location with %s is not there on %s.", structure.Text(ref), day))
+			return fault.Invalid(structure.CodeNotOnDate, fmt.Sprintf("The location with %s does not exist on %s.", structure.Text(ref), day))
 		}
 		if err != nil || typeID == nil {
 			return err

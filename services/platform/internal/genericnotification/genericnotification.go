@@ -118,7 +118,7 @@ func (h *Handler) MultiReadGenericNotifications(ctx context.Context, req *platfo
 		}
 	}
 	if outcome.Failed() == len(refs) {
-		return nil, fault.NotFound(CodeUnknown, "None of the generic notifications that where.genericNotifications names is there.")
+		return nil, fault.NotFound(CodeUnknown, "None of the generic notifications in where.genericNotifications exists.")
 	}
 	if err := localize(ctx, outcome.Successes()...); err != nil {
 		return nil, err

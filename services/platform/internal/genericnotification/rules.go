@@ -168,10 +168,10 @@ func checkTranslations(list []*platformv1.GenericNotificationTranslation) error 
 		path := fmt.Sprintf("translations[%d].", i)
 		tag, ok := acceptlanguage.Parse(translation.GetLanguage())
 		if !ok {
-			return invalid(path+"language", fmt.Sprintf("%.100q is no language tag; \"de\" and \"fr-CA\" are such", translation.GetLanguage()))
+			return invalid(path+"language", fmt.Sprintf("%.100q is not a language tag, such as \"de\" or \"fr-CA\"", translation.GetLanguage()))
 		}
 		if seen[tag] {
-			return invalid(path+"language", fmt.Sprintf("%q comes twice", tag))
+			return invalid(path+"language", fmt.Sprintf("%q appears twice", tag))
 		}
 		seen[tag] = true
 		translation.Language = tag

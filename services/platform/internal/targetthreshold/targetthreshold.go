@@ -54,7 +54,7 @@ func New(pool *pg.Pool, clk clock.Clock, zone *time.Location) *Handler {
 func (h *Handler) checkExpired(ctx context.Context, _ pgx.Tx, t *platformv1.TargetThreshold) error {
 	today := civil.FromTime(clock.OfTenant(ctx, h.clock.Now()).In(h.zone))
 	if t.GetExpirationDate() >= today.String() {
-		return fault.Invalid(CodeNotExpired, fmt.Sprintf("The target threshold %d holds up to %s, and today is %s. It may be deleted behind that day.", t.GetId(), t.GetExpirationDate(), today))
+		return fault.Invalid(CodeNotExpired, fmt.Sprintf("The target threshold %d is valid until %s, and today is %s. Delete it after it has expired.", t.GetId(), t.GetExpirationDate(), today))
 	}
 	return nil
 }

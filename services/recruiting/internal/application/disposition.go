@@ -137,7 +137,7 @@ func checkMove(e *event, present string, steps []*recruitingv1.RecruitingStep) e
 			return err
 		}
 		if from.GetId() != present {
-			return fault.Conflict(CodeStep, fmt.Sprintf("The application does not stand at the step %q any longer. Read it again.", from.GetName())).WithMembers("origin_step")
+			return fault.Conflict(CodeStep, fmt.Sprintf("The application is no longer at the step %q. Read it again.", from.GetName())).WithMembers("origin_step")
 		}
 	}
 	if e.GetDestinationStep() == nil {

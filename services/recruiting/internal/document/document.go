@@ -101,7 +101,7 @@ func Add(ctx context.Context, tx pgx.Tx, owner Owner, upload Upload) (*recruitin
 		return nil, fmt.Errorf("count documents: %w", err)
 	}
 	if count >= maxDocuments {
-		return nil, fault.Conflict(CodeFull, fmt.Sprintf("There are %d documents. No other one can be added.", count))
+		return nil, fault.Conflict(CodeFull, fmt.Sprintf("There are %d documents, which is the limit.", count))
 	}
 	var creator *int64
 	if id, ok := record.PersonID(record.Caller(ctx)); ok {

@@ -102,7 +102,7 @@ func refuseTerminated(ctx context.Context, tx pgx.Tx, items []*item) error {
 			continue // Nothing is added.
 		}
 		if day, isTerminated := firstTerminated(it.fresh, isTerminated[it.who.ID]); isTerminated {
-			it.err = fault.Invalid(CodeTerminated, fmt.Sprintf("The employment of person %q is terminated on %s, so no assignment may hold then. "+
+			it.err = fault.Invalid(CodeTerminated, fmt.Sprintf("The employment of person %q is terminated on %s, so no assignment can be in effect then. "+
 				"End it before, or change the employmentStatusList first.", it.who.PersonNumber, day))
 		}
 	}

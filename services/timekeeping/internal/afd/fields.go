@@ -155,7 +155,7 @@ func (r *reader) fields(line []byte, kind byte) {
 
 func (r *reader) header(line []byte) {
 	if serial := string(line[189:206]); serial != r.device.Serial {
-		r.fail(CodeDevice, "The file is of the time clock %q, and not of %q.", serial, r.device.Serial)
+		r.fail(CodeDevice, "The file belongs to the time clock %q, not to %q.", serial, r.device.Serial)
 	}
 	if first, last := string(line[206:216]), string(line[216:226]); first > last {
 		r.fail(CodeField, "The first day %s is after the last day %s.", first, last)

@@ -109,7 +109,7 @@ func (h *Companies) storeIdentity(ctx context.Context, tx pgx.Tx, given, stored 
 	done, err := tx.Exec(ctx, takeOver, tenantID, group.GetId(), stored.GetId())
 	switch {
 	case pgerr.IsForeignKey(err, "brazil_group_owner_group"):
-		return fault.Invalid(CodeUnknown, "The device group (deviceGroup) does not exist any more.")
+		return fault.Invalid(CodeUnknown, "The device group (deviceGroup) no longer exists.")
 	case err != nil:
 		return fmt.Errorf("brazil: give a group to a company: %w", err)
 	case done.RowsAffected() == 0:

@@ -98,7 +98,7 @@ func checkDeviceUnused(ctx context.Context, tx pgx.Tx, d *timekeepingv1.BrazilDe
 		return fmt.Errorf("brazil: count files: %w", err)
 	}
 	if files > 0 {
-		return fault.Invalid(CodeInUse, fmt.Sprintf("There are %d files of the device %q, which the law has kept.", files, d.GetName()))
+		return fault.Invalid(CodeInUse, fmt.Sprintf("There are %d files of the device %q, and the law requires you to keep them.", files, d.GetName()))
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (h *Devices) UploadBrazilAfdFile(ctx context.Context, req *timekeepingv1.Up
 	case err != nil:
 		return nil, err
 	case !visible.All():
-		return nil, fault.Forbidden(fault.CodeNoAccess, "A file holds the punches of everybody at the device. Only users who see everybody keep files.")
+		return nil, fault.Forbidden(fault.CodeNoAccess, "A file has the punches of all employees at the device. Only users who see all employees can store files.")
 	}
 	file := parseFile(device, name, content)
 	if !file.GetAccepted() {

@@ -87,7 +87,7 @@ func (h *Groups) fill(ctx context.Context, tx pgx.Tx, given, stored *timekeeping
 	put, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	switch {
 	case pgerr.IsForeignKey(err, "brazil_device_member_device"):
-		return fault.Invalid(CodeUnknown, "One of the devices does not exist any more.")
+		return fault.Invalid(CodeUnknown, "One of the devices no longer exists.")
 	case err != nil:
 		return fmt.Errorf("brazil: fill a group: %w", err)
 	case len(put) < len(ids):

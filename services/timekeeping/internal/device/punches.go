@@ -187,7 +187,7 @@ func noMember(key *commonsv1.MemberKey) error {
 	if key.GetBadgeNumber() != "" {
 		who = fmt.Sprintf("carries the badge %.100q on %s", key.GetBadgeNumber(), key.GetDay())
 	}
-	return fault.Invalid(CodeNoMember, "Nobody in the group of the device "+who+".")
+	return fault.Invalid(CodeNoMember, "No employee in the group of the device "+who+".")
 }
 
 // parse converts the new punches to punches of timecards, with their corrected times.

@@ -149,7 +149,7 @@ func Find(ctx context.Context, db pg.Querier, visible rowvisibility.Set, refs []
 		case ref.GetQualifier() != "":
 			codes = append(codes, ref.GetQualifier())
 		default:
-			return nil, fault.Invalid(CodeCaseIDMissing, "A leave case is named by neither id nor qualifier.")
+			return nil, fault.Invalid(CodeCaseIDMissing, "A leave case needs an id or a qualifier.")
 		}
 	}
 	// PostgreSQL builds the array first, so that both kinds of names become index searches.

@@ -142,7 +142,7 @@ func (d *Days) Check(ctx context.Context, tx pgx.Tx, added []Deduction, except .
 	days := civil.Range{From: added[0].Day, To: added[0].Day + 1}
 	for _, t := range added {
 		if d.known[t.Day] == nil {
-			return fault.Conflict(fault.CodeStale, "The days of the leave were changed meanwhile. Send the request again.")
+			return fault.Conflict(fault.CodeStale, "Another request has changed the days of the leave. Send the request again.")
 		}
 		byDay[t.Day] = append(byDay[t.Day], t)
 		days.From, days.To = min(days.From, t.Day), max(days.To, t.Day+1)

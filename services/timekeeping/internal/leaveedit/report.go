@@ -75,7 +75,7 @@ func NewReporter(pool *pg.Pool, schedule schedulingv1.LeaveServiceClient, log *s
 func (r *Reporter) Report(ctx context.Context, employees ...int64) error {
 	if err := r.report(ctx, employees); err != nil {
 		return fault.New(CodeNotScheduled, http.StatusServiceUnavailable,
-			"The leave is stored, and does not stand on the schedule yet. It follows as soon as the scheduling service responds.").WithCause(err)
+			"The leave is stored, but the schedule does not show it yet. It will as soon as the scheduling service responds.").WithCause(err)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func prepareProfile(_ string, p *timekeepingv1.LeaveProfile) (*timekeepingv1.Lea
 	for i, c := range p.GetLeaveProfileCategory().GetItems() {
 		e, ok := leavesetup.Categories().Find(&commonv1.Ref{Id: c.Id, Qualifier: c.Qualifier})
 		if !ok {
-			return nil, fault.Invalid(leavesetup.CodeCategoryUnknown, fmt.Sprintf("leaveProfileCategory[%d] is no leave category.", i))
+			return nil, fault.Invalid(leavesetup.CodeCategoryUnknown, fmt.Sprintf("leaveProfileCategory[%d] is not a leave category.", i))
 		}
 		if seen[e.ID] {
 			return nil, invalid("leaveProfileCategory[%d] repeats %q", i, e.Name)

@@ -36,7 +36,7 @@ type Days struct {
 }
 
 // ErrMoved (409) means that another run or a cancellation has changed the ledger since Read.
-var ErrMoved = fault.Conflict(fault.CodeStale, "Another run staged an employee meanwhile. Try again.")
+var ErrMoved = fault.Conflict(fault.CodeStale, "Another run has staged one of the employees. Try again.")
 
 // Transactions that lock several heads lock them by ascending employee, to prevent deadlocks.
 const (

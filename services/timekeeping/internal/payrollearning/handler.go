@@ -134,7 +134,7 @@ func (h *Handler) today(ctx context.Context, p person.Person) (civil.Date, error
 }
 
 func newUsedError(id uuid.UUID) error {
-	return fault.Conflict(CodeUsed, fmt.Sprintf("refId: %s is that of another earning. Choose a new one.", id))
+	return fault.Conflict(CodeUsed, fmt.Sprintf("refId: another earning has %s. Choose a new one.", id))
 }
 
 // store stores the valid earnings. With together, it stores none if the id of any earning is in
@@ -270,7 +270,7 @@ func (h *Handler) DeletePayrollEarning(ctx context.Context, req *timekeepingv1.D
 		case e == nil:
 			return newUnknownError(req.GetRefId())
 		case e.Taken:
-			return fault.New(CodeTaken, http.StatusMethodNotAllowed, "The earning was taken into payroll and cannot be deleted. Import one that evens it out.")
+			return fault.New(CodeTaken, http.StatusMethodNotAllowed, "The earning was taken into payroll and cannot be deleted. Import an earning that offsets it.")
 		}
 		return remove(ctx, tx, e.ID)
 	})

@@ -138,7 +138,7 @@ func requireAllVisible(ctx context.Context, tx pgx.Tx, id uuid.UUID, visible row
 	for _, employee := range employees {
 		if !visible.Has(employee) {
 			return fault.New(CodeHiddenEmployees, http.StatusForbidden,
-				fmt.Sprintf("The run %s has employees whom you may not see. Ask somebody who sees all of them to cancel it.", id))
+				fmt.Sprintf("The run %s has employees whom you may not see. Ask a user who sees all of them to cancel it.", id))
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (h *Exports) ExportPayroll(ctx context.Context, req *timekeepingv1.PayrollE
 		var count int
 		err = tx.QueryRow(ctx, `SELECT count(*) FROM payroll_export WHERE tenant_id = $1 AND staging_id = $2`, tenant.Of(ctx), r.ID).Scan(&count)
 		if err == nil && count >= maxExports {
-			return fault.Conflict(CodeFull, fmt.Sprintf("The run has %d exports, and may have no more.", count))
+			return fault.Conflict(CodeFull, fmt.Sprintf("The run has %d exports, which is the limit.", count))
 		}
 		if err != nil {
 			return fmt.Errorf("count exports: %w", err)

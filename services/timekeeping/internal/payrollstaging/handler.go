@@ -245,5 +245,5 @@ func details(ctx context.Context, list []stagedEmployee, visible rowvisibility.S
 }
 
 func tooMany() error {
-	return fault.New(CodeTooMany, http.StatusRequestEntityTooLarge, fmt.Sprintf("%d runs go on, and no more may at a time. Try again when one has ended.", maxRuns))
+	return fault.New(CodeTooMany, http.StatusRequestEntityTooLarge, fmt.Sprintf("%d runs are in progress, which is the limit. Try again when one has ended.", maxRuns))
 }

@@ -53,7 +53,7 @@ func start(ctx context.Context, tx pgx.Tx, id uuid.UUID, r rules, employees []in
 	case err != nil:
 		return err
 	case used != nil:
-		return fault.Conflict(CodeUsed, fmt.Sprintf("executionId: the run %s has it. Ask for its status, or choose another executionId.", used))
+		return fault.Conflict(CodeUsed, fmt.Sprintf("executionId: the run %s already has it. Ask for its status, or choose another executionId.", used))
 	case open >= maxRuns:
 		return tooMany()
 	}

@@ -27,7 +27,7 @@ func (h *Exports) GetPayrollExportResponse(ctx context.Context, req *timekeeping
 		return nil, err
 	}
 	if e.State != "success" {
-		return nil, fault.Conflict(CodeNotReady, "The run of the export has not ended well: "+e.State+". Ask for the status first.")
+		return nil, fault.Conflict(CodeNotReady, "The run of the export has not finished successfully: "+e.State+". Ask for the status first.")
 	}
 	w, err := h.writer(ctx, e)
 	if err != nil {

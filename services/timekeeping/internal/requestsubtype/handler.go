@@ -204,7 +204,7 @@ func (h *Handler) UpdateRequestSubtype(ctx context.Context, req *timekeepingv1.U
 		return nil, err
 	}
 	if _, is := inner(now.GetSubtype()); is != t {
-		return nil, fault.Invalid(CodeKind, fmt.Sprintf("The request subtype %d is a %s, and stays one.", req.GetId(), kindName(is)))
+		return nil, fault.Invalid(CodeKind, fmt.Sprintf("The request subtype %d is a %s. Its type cannot change.", req.GetId(), kindName(is)))
 	}
 	var updated *stored
 	err = pg.InTx(ctx, h.pool, func(ctx context.Context, tx pgx.Tx) error {

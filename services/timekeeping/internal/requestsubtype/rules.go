@@ -71,10 +71,10 @@ func checkTranslations(path string, list []*timekeepingv1.RequestSubtypeTranslat
 		at := fmt.Sprintf("%s.translations[%d]", path, i)
 		tag, ok := acceptlanguage.Parse(translation.GetLanguage())
 		if !ok {
-			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q is no language tag; \"de\" and \"fr-CA\" are such.", at, translation.GetLanguage()))
+			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q is not a language tag, such as \"de\" or \"fr-CA\".", at, translation.GetLanguage()))
 		}
 		if seen[tag] {
-			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q comes twice.", at, tag))
+			return fault.Invalid(CodeTranslation, fmt.Sprintf("%s.language %q appears twice.", at, tag))
 		}
 		if err := timeofffault.Codes().CheckName(at, translation.GetName()); err != nil {
 			return err

@@ -39,10 +39,10 @@ func (h *Handler) TimeOff(ctx context.Context, id *int64, name string) (*timekee
 		return nil, err
 	}
 	if found == nil {
-		return nil, fault.Invalid(CodeNotFound, "There is no such request subtype. See request_subtypes for those that there are.")
+		return nil, fault.Invalid(CodeNotFound, "There is no such request subtype. The operations of request_subtypes list all.")
 	}
 	if found.GetSubtype().GetTimeOffRequest() == nil {
-		return nil, fault.Invalid(CodeOtherKind, "The request subtype is not one of time off. See request_subtypes for those that are.")
+		return nil, fault.Invalid(CodeOtherKind, "The request subtype is not for time off. The operations of request_subtypes show the type of each.")
 	}
 	subtype := found.GetSubtype().GetTimeOffRequest()
 	return subtype, namePayCodes(ctx, h.pool, subtype)

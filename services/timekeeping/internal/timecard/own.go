@@ -75,7 +75,7 @@ func (h *Timecards) UpdateEmployeeTimecard(ctx context.Context, req *timekeeping
 }
 
 // errNotOwn is the error if an operation on the caller's own timecard names another employee.
-var errNotOwn = fault.Invalid(timecardfault.CodeOwn, "These operations are for one's own timecard. Use those of timecard for others.")
+var errNotOwn = fault.Invalid(timecardfault.CodeOwn, "This operation is for your own timecard. Use the operations of timecard for other employees.")
 
 func checkOwn(ref *commonv1.Ref, who person.Person) error {
 	if ref == nil {

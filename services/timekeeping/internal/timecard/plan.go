@@ -227,7 +227,7 @@ func (p *plan) readOld(ctx context.Context, db pg.Querier, days signoff.ChangedD
 
 // errMovedMeanwhile is the error if an item was moved to another day while the change was prepared.
 // The totals of that day would not be compared.
-var errMovedMeanwhile = fault.Conflict(fault.CodeStale, "Somebody moved a punch or a pay code edit to another day meanwhile. Read the timecard, and try again.")
+var errMovedMeanwhile = fault.Conflict(fault.CodeStale, "Another request has moved a punch or a pay code edit to another day. Read the timecard, and try again.")
 
 // apply stores the changes.
 func (p *plan) apply(ctx context.Context, tx pgx.Tx) error {

@@ -65,7 +65,7 @@ func (d *directory) findKnown(ctx context.Context, refs []*commonv1.Ref) ([]empl
 	keys := make([]person.Key, len(refs))
 	for i, ref := range refs {
 		if !timeofffault.Named(ref) {
-			return nil, nil, fault.Invalid(codeEmployeeMissing, "An employee is named by neither id nor qualifier.")
+			return nil, nil, fault.Invalid(codeEmployeeMissing, "An employee needs an id or a qualifier.")
 		}
 		keys[i] = personKey(ref)
 	}

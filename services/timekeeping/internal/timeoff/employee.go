@@ -95,7 +95,7 @@ func (h *Employee) ReadEmployeeTimeOffAccruals(ctx context.Context, req *timekee
 func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*employee, error) {
 	p, ok := authn.From(ctx)
 	if !ok || p.PersonID <= 0 {
-		return nil, fault.Invalid(CodeNotAllowed, "The user is no employee, and has no time off of their own.")
+		return nil, fault.Invalid(CodeNotAllowed, "Your user is not an employee, and has no time off.")
 	}
 	refs := []*commonv1.Ref{{Id: proto.Int64(p.PersonID)}}
 	employees, err := h.requests.directory.employees(ctx, refs)
@@ -105,7 +105,7 @@ func (h *Employee) self(ctx context.Context, named *commonv1.Ref) (*employee, er
 	self := &employees[0]
 	if timeofffault.Named(named) {
 		if !refMatches(named, self) {
-			return nil, fault.Invalid(CodeNotAllowed, "These operations are for requests of one's own. Use those of timeoff for others.")
+			return nil, fault.Invalid(CodeNotAllowed, "This operation is for your own requests. Use the operations of timeoff for other employees.")
 		}
 	}
 	return self, nil

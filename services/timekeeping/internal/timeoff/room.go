@@ -31,7 +31,7 @@ const (
 
 // errMeanwhile is the error if a request, or the leave of its employee, changed while a change was
 // prepared.
-var errMeanwhile = fault.Conflict(fault.CodeStale, "Somebody changed the request, or other leave of the employee, meanwhile. Read it, and send the request again.")
+var errMeanwhile = fault.Conflict(fault.CodeStale, "Another user has changed the request for time off, or other leave of the employee. Read it, and try again.")
 
 // wish is the intended state of a request.
 type wish struct {

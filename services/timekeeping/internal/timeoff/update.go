@@ -83,10 +83,10 @@ func (h *requests) replace(
 				return err
 			}
 			if !slices.Contains(active, r.status) {
-				return fault.Invalid(CodeChange, "The status of the request is "+r.status.symbolicID()+"; what it asks for cannot be changed any more.")
+				return fault.Invalid(CodeChange, "The status of the request is "+r.status.symbolicID()+"; its content can no longer be changed.")
 			}
 			if r.status.covers() != seen.status.covers() {
-				return fault.Conflict(fault.CodeStale, "Somebody decided on the request meanwhile. Read it, and send the request again.")
+				return fault.Conflict(fault.CodeStale, "Another user has decided on the request for time off. Read it, and try again.")
 			}
 			old := r.request
 			request.Creator, request.CreateDateTime, request.RequestStatusChanges = old.GetCreator(), old.GetCreateDateTime(), old.GetRequestStatusChanges()

@@ -2459,11 +2459,11 @@ const file_rotaloom_commons_v1_location_proto_rawDesc = "" +
 	"start_date\x18\x02 \x01(\tB\b\xa2\xbb\x18\x04\x10\x01h\x01R\tstartDate\x12!\n" +
 	"\bend_date\x18\x03 \x01(\tB\x06\xa2\xbb\x18\x02\x10\x01R\aendDate\"U\n" +
 	"\x14CopyLocationsRequest\x12=\n" +
-	"\x04copy\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationCopyB\x06\xa2\xbb\x18\x02h\x01R\x04copy\"\xcd\x02\n" +
+	"\x04copy\x18\x01 \x01(\v2!.rotaloom.commons.v1.LocationCopyB\x06\xa2\xbb\x18\x02h\x01R\x04copy\"\xd2\x02\n" +
 	"\fLocationCopy\x12B\n" +
 	"\x05where\x18\x01 \x01(\v2$.rotaloom.commons.v1.CopiedLocationsB\x06\xa2\xbb\x18\x02h\x01R\x05where\x12<\n" +
-	"\x02do\x18\x02 \x01(\v2$.rotaloom.commons.v1.CopyDestinationB\x06\xa2\xbb\x18\x02h\x01R\x02do:\xba\x01\xa2\xbb\x18\xb5\x01\x1a\xb2\x01\b\xe8\a\x12\n" +
-	"WCO-103295\x18\x9d\x03J locations, with those below themRzService limits are exceeded: the locations have more than the allowed {max} with those below them. Copy them part by part.X\x01\"\xae\x01\n" +
+	"\x02do\x18\x02 \x01(\v2$.rotaloom.commons.v1.CopyDestinationB\x06\xa2\xbb\x18\x02h\x01R\x02do:\xbf\x01\xa2\xbb\x18\xba\x01\x1a\xb7\x01\b\xe8\a\x12\n" +
+	"WCO-103295\x18\x9d\x03J locations, with those below themR\x7fService limits are exceeded: the locations, with the locations below them, are more than the allowed {max}. Copy them in parts.X\x01\"\xae\x01\n" +
 	"\x0fCopiedLocations\x126\n" +
 	"\n" +
 	"source_ref\x18\x01 \x01(\v2\x17.rotaloom.common.v1.RefR\tsourceRef\x12c\n" +

@@ -2631,11 +2631,11 @@ const file_rotaloom_commons_v1_person_proto_rawDesc = "" +
 	"\x1breturn_unassigned_employees\x18\x02 \x01(\bH\x00R\x19returnUnassignedEmployees\x88\x01\x01\x126\n" +
 	"\x15fail_on_no_assignment\x18\x03 \x01(\bH\x01R\x12failOnNoAssignment\x88\x01\x01:\x13\xa2\xbb\x18\x0f\"\raccountLockedB\x1e\n" +
 	"\x1c_return_unassigned_employeesB\x18\n" +
-	"\x16_fail_on_no_assignment\"\xbc\x03\n" +
+	"\x16_fail_on_no_assignment\"\xb3\x03\n" +
 	"\x17ApplyReadPersonsRequest\x12@\n" +
-	"\x05where\x18\x01 \x01(\v2*.rotaloom.commons.v1.ApplyReadPersonsWhereR\x05where\x12\x86\x01\n" +
-	"\x05index\x18\x02 \x01(\x03Bk\xa2\xbb\x18g*e\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00pB\x1a\n" +
-	"WCO-101726*E{name} {value} is not the number of a page, which are counted from 0.H\x00R\x05index\x88\x01\x01\x12\x19\n" +
+	"\x05where\x18\x01 \x01(\v2*.rotaloom.commons.v1.ApplyReadPersonsWhereR\x05where\x12~\n" +
+	"\x05index\x18\x02 \x01(\x03Bc\xa2\xbb\x18_*]\t\x00\x00\x00\x00\x00\x00\x00\x00\x11\x00\x00\x00\x00\x00\x00pB\x1a\n" +
+	"WCO-101726*={name} {value} is not a page number. Page numbers start at 0.H\x00R\x05index\x88\x01\x01\x12\x19\n" +
 	"\x05count\x18\x03 \x01(\x03H\x01R\x05count\x88\x01\x01\x12\x19\n" +
 	"\x05after\x18\x04 \x01(\tH\x02R\x05after\x88\x01\x01:\x81\x01\xa2\xbb\x18}\x1al\b\x90N\x12\n" +
 	"WCO-101338\x18\x9d\x03J\x11persons of a pageRCcount {actual} is more than the {max} persons that a page may have.X\x01\"\raccountLockedB\b\n" +

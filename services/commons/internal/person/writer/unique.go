@@ -128,5 +128,5 @@ func (w *Writer) refuseBadges(ctx context.Context, items []*store.Item) error {
 }
 
 func badgeTaken(number string) *fault.Error {
-	return fault.Invalid(rules.CodeBadge, fmt.Sprintf("personInformation.badgeAssignments: somebody else carries the badge %q on some of the days.", number))
+	return fault.Invalid(rules.CodeBadge, fmt.Sprintf("personInformation.badgeAssignments: another person carries the badge %q on some of the days.", number))
 }

@@ -104,7 +104,7 @@ func (w *Writer) WriteWith(ctx context.Context, persons []*commonsv1.Person, m M
 			return items, err
 		}
 	}
-	return nil, fault.New(rules.CodeChanged, http.StatusConflict, "Others change the same persons at the same time. Try again.")
+	return nil, fault.New(rules.CodeChanged, http.StatusConflict, "Other requests are changing the same persons. Try again.")
 }
 
 func (w *Writer) attemptWrite(ctx context.Context, persons []*commonsv1.Person, m Mode, with Related) ([]*store.Item, error) {

@@ -153,7 +153,7 @@ func (p *Profiles) CreateHyperfindProfile(ctx context.Context, given *commonsv1.
 			return err
 		}
 		if there >= maxProfiles {
-			return fault.TooLarge(CodeFull, fmt.Sprintf("There are %d profiles already, as many as may be. Delete some first.", there)).
+			return fault.TooLarge(CodeFull, fmt.Sprintf("There are %d profiles, which is the limit. Delete unused ones first.", there)).
 				WithLimits(int64(there)+1, maxProfiles)
 		}
 		var id int64

@@ -17,5 +17,5 @@ func writable(ctx context.Context, q *storedQuery) error {
 		return nil
 	}
 	return fault.Forbidden(fault.CodeNoAccess,
-		"Public queries are written by who sees everybody, because they may be employee groups. Make a personal one.")
+		"Public queries can be employee groups, so only users who see all employees can write them. Create a personal query.")
 }

@@ -133,7 +133,7 @@ func insert(ctx context.Context, tx pgx.Tx, q *storedQuery) (id int64, err error
 		limit = maxPublic
 	}
 	if there >= limit {
-		return 0, fault.TooLarge(CodeFull, fmt.Sprintf("There are %d queries already, as many as may be. Delete some first.", there)).
+		return 0, fault.TooLarge(CodeFull, fmt.Sprintf("There are %d queries, which is the limit. Delete unused ones first.", there)).
 			WithLimits(int64(there)+1, int64(limit))
 	}
 	err = tx.QueryRow(ctx, `INSERT INTO hyperfind_query (tenant_id, name, description, owner, public, home, persistent_id, filter_type, constraints)
@@ -181,7 +181,7 @@ func remove(ctx context.Context, tx pgx.Tx, id int64) error {
 func uniqueError(err error) error {
 	for _, index := range []string{"hyperfind_query_name", "hyperfind_query_own_name", "hyperfind_query_persistent_id", "hyperfind_profile_name"} {
 		if pgerr.IsUnique(err, index) {
-			return fault.Invalid(CodeTaken, "Another one has the name, or the persistentId. Choose another.")
+			return fault.Invalid(CodeTaken, "Another query or profile has the name or the persistentId. Choose another one.")
 		}
 	}
 	return err

@@ -59,7 +59,7 @@ func NotFound(status int, label string, id int64) error {
 // Stale returns the error of an outdated version.
 func Stale(ctx context.Context, label string, id, current int64) error {
 	return precondition.Stale(ctx,
-		fmt.Sprintf("The %s %d was changed meanwhile; its version is %d. Read it again.", label, id, current))
+		fmt.Sprintf("The %s %d has changed since you read it; its version is %d. Read it again.", label, id, current))
 }
 
 // CheckVersion returns an error if an entry does not have the expected version, which comes from
@@ -79,5 +79,5 @@ func LockedDay(employeeID int64, day fmt.Stringer) error {
 // WithoutTerm returns the error of an entry of a pattern that would not be shown on a day.
 func WithoutTerm(label string, employeeID int64, day fmt.Stringer) error {
 	return fault.Newf(CodeWithoutTerm, http.StatusBadRequest,
-		"Employee %d is not employed on %s, and no pattern generates this %s any more. Create another one.", employeeID, day, label)
+		"Employee %d is not employed on %s, and no pattern generates this %s now. Create another one.", employeeID, day, label)
 }

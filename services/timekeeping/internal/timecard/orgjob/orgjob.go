@@ -57,7 +57,7 @@ func (j Jobs) Path(n Name) (string, error) {
 	case n.path == "":
 		return "", fault.Invalid(timecardfault.CodeUnknownJob, fmt.Sprintf("There is no job with the id %d on %s. Create its location, or name another job.", n.id, n.day))
 	}
-	return "", fault.Invalid(timecardfault.CodeUnknownJob, fmt.Sprintf("There is no job %q on %s. Create its location, give somebody this primary job, or name another job.", n.path, n.day))
+	return "", fault.Invalid(timecardfault.CodeUnknownJob, fmt.Sprintf("There is no job %q on %s. Create its location, give an employee this primary job, or name another job.", n.path, n.day))
 }
 
 // Resolver finds jobs in commons.

@@ -48,7 +48,7 @@ const aheadMost = 24 * time.Hour
 // CheckTime returns an error if the employee cannot have made a punch at its time.
 func (e *Entry) CheckTime(now time.Time) error {
 	if time.Unix(e.At, 0).After(now.Add(aheadMost)) {
-		return fault.Invalid(timecardfault.CodeNotYet, e.Local(e.At).String()+" lies in the future. Correct the time of the punch, or the clock that made it.")
+		return fault.Invalid(timecardfault.CodeNotYet, e.Local(e.At).String()+" is in the future. Correct the time of the punch, or the clock that made it.")
 	}
 	day := e.Local(e.At).Date
 	if hired := e.Employee.HireDate; hired != nil && day < *hired {

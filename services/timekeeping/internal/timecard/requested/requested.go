@@ -89,7 +89,7 @@ func (f *Finder) CheckDays(ctx context.Context, ref *commonv1.Ref, who person.Pe
 func (f *Finder) Self(ctx context.Context) (person.Person, error) {
 	p, ok := authn.From(ctx)
 	if !ok || p.PersonID <= 0 {
-		return person.Person{}, fault.Invalid(timecardfault.CodeOwn, "The user is no employee, and has no timecard of their own.")
+		return person.Person{}, fault.Invalid(timecardfault.CodeOwn, "Your user is not an employee, and has no timecard.")
 	}
 	return f.Employee(ctx, &commonv1.Ref{Id: proto.Int64(p.PersonID)})
 }

@@ -38,7 +38,7 @@ ON CONFLICT (tenant_id, employee_id, day) DO UPDATE SET worked = excluded.worked
 
 // errSignedMeanwhile is the error if a timecard was signed off or reopened while a change of it was
 // prepared.
-var errSignedMeanwhile = fault.Conflict(fault.CodeStale, "The timecard was signed off or opened, or its leave changed, meanwhile. Try again.")
+var errSignedMeanwhile = fault.Conflict(fault.CodeStale, "Another request has signed off or opened the timecard, or changed its leave. Try again.")
 
 // tries is the maximum number of attempts if a timecard is signed off while a change is prepared.
 const tries = 3

@@ -80,5 +80,5 @@ func InvalidAt(path, format string, args ...any) *fault.Error {
 
 // UnknownSelection returns the error for a word that is not one of the possible words of select.
 func UnknownSelection(word string, possible []string) *fault.Error {
-	return fault.Invalid(CodeSelect, "select must be of "+strings.Join(possible, ", ")+"."+suggest.Hint(word, slices.Values(possible))).WithMembers("select")
+	return fault.Invalid(CodeSelect, "select must contain only "+strings.Join(possible, ", ")+"."+suggest.Hint(word, slices.Values(possible))).WithMembers("select")
 }
