@@ -19,25 +19,29 @@ const (
 	CodeMethodNotAllowed = "WRL-00405"
 	// CodeSlow (408): the body of the request did not arrive in time.
 	CodeSlow = "WRL-00408"
-	// CodeConflict (409): the current state does not allow the change.
+	// CodeConflict (409): the current state does not allow the change. Do what the message says.
 	CodeConflict = "WRL-00409"
 	// CodeTooLarge (413): the body of the request, or the response, is too
 	// large.
 	CodeTooLarge = "WRL-00413"
 	// CodeMediaType (415): the content type is not supported.
 	CodeMediaType = "WRL-00415"
-	// CodeKey (400): the Idempotency-Key is malformed.
+	// CodeKey (400): the Idempotency-Key is malformed. Send one text of 1 to 255 printable ASCII
+	// characters.
 	CodeKey = "WRL-00420"
 	// CodeKeyReused (422): the Idempotency-Key was used for another request.
 	CodeKeyReused = "WRL-00422"
-	// CodeKeyRunning (409): the first request with the Idempotency-Key is still running.
+	// CodeKeyRunning (409): the first request with the Idempotency-Key is still running. Send the
+	// request again in a moment.
 	CodeKeyRunning = "WRL-00423"
 	// CodeResponseNotStored (409): the request with the Idempotency-Key was carried out, and its
-	// response cannot be repeated: it was too large, or the caller sees other persons now.
+	// response cannot be repeated: it was too large, or the caller sees other persons now. Read the
+	// objects that the request changed.
 	CodeResponseNotStored = "WRL-00424"
 	// CodeFull (409): the tenant already has the largest allowed number of objects of this kind.
+	// Delete unused objects first.
 	CodeFull = "WRL-00425"
-	// CodeHTTPSOnly (403): the request came over plain HTTP.
+	// CodeHTTPSOnly (403): the request came over plain HTTP. Use an https:// address.
 	CodeHTTPSOnly = "WRL-00426"
 	// CodeThrottled (429): the caller sends too many requests.
 	CodeThrottled = "WRL-00429"
@@ -47,9 +51,10 @@ const (
 	// CodeWages (403): the request states wages, which needs the permission for wages.
 	// Leave them out, or use an account that has the permission.
 	CodeWages = "WRL-00431"
-	// CodeCanceled (503): the caller disconnected before the response was ready.
+	// CodeCanceled (503): the caller disconnected before the response was ready. Send the request
+	// again.
 	CodeCanceled = "WRL-00499"
-	// CodeInternal (500): the server failed. The caller cannot correct that.
+	// CodeInternal (500): the server failed.
 	CodeInternal = "WRL-00500"
 	// CodeUnavailable (503): a dependency is temporarily unavailable.
 	CodeUnavailable = "WRL-00503"
@@ -68,8 +73,9 @@ const (
 	CodeProductLimit = "WFP-90001"
 	// CodeItemLimit (413): too many items in one request.
 	CodeItemLimit = "WFP-90003"
-	// CodeStale (409, 412): the object was changed since it was read. The status is 412 if If-Match
-	// names the version that was read.
+	// CodeStale (409, 412): the object was changed since it was read. Read the object again, and
+	// repeat the change where it still applies. The status is 412 if If-Match names the version that
+	// was read.
 	CodeStale = "WFP-90004"
 	// CodeNotPermitted (403): the caller lacks the permission.
 	CodeNotPermitted = "WFP-90005"
@@ -84,7 +90,8 @@ const (
 	CodeMixedScripts = "WRL-00427"
 	// CodeUnknownProperty (400): the property does not exist.
 	CodeUnknownProperty = "WFP-90011"
-	// CodeNoAccess (403): no access to the control point.
+	// CodeNoAccess (403): the permissions of the caller, or the employees whom the caller sees, do
+	// not suffice.
 	CodeNoAccess = "WFP-90012"
 	// CodeDate (400): the text is not a date.
 	CodeDate = "WFP-90100"

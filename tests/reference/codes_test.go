@@ -33,7 +33,7 @@ var todo = map[string]string{
 	"401": "Log in, and send the new access token.",
 	"403": "Ask an administrator for the permission.",
 	"404": "Check the id, the name or the path.",
-	"405": "Use a method that Allow names.",
+	"405": "Use a method that the header Allow names.",
 	"408": "Send the body faster.",
 	"409": "Read the object again, and repeat the change where it still applies.",
 	"413": "Ask for less at a time.",

@@ -17,11 +17,11 @@ import (
 
 // Error codes for passwords (400).
 const (
-	// CodeShort: the password has too few characters.
+	// CodeShort: the password has too few characters. Choose a longer password.
 	CodeShort = "WRL-40002"
-	// CodeCommon: the password is common, or derived from the user's name.
+	// CodeCommon: the password is common, or derived from the user's name. Choose another password.
 	CodeCommon = "WRL-40003"
-	// CodeUnfit: the password is too long, or contains control characters.
+	// CodeUnfit: the password is too long, or contains control characters. Choose another password.
 	CodeUnfit = "WRL-40004"
 )
 

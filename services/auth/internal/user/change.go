@@ -22,6 +22,7 @@ import (
 )
 
 // CodeLastAdministrator (409): the change would leave no user who may do everything.
+// Create another administrator first.
 const CodeLastAdministrator = "WRL-40001"
 
 func lastAdministrator() *fault.Error {

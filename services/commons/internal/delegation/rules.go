@@ -34,7 +34,8 @@ const (
 	// CodeExceeds (403): the role has more permissions than the delegator, or a caller who does
 	// not see all persons names another delegator.
 	CodeExceeds = "WRL-10606"
-	// CodeNotActive (400): the delegator may not log in, and so cannot delegate.
+	// CodeNotActive (400): the delegator may not log in, and so cannot delegate. Give the delegator a
+	// user account that can log in first.
 	CodeNotActive = "WRL-10607"
 )
 

@@ -24,7 +24,7 @@ const (
 	CodeInvalid = "WRL-10501"
 	// CodeMissing (400): a required value is missing.
 	CodeMissing = "WRL-10502"
-	// CodeTaken (400): another holiday has the name.
+	// CodeTaken (400): another holiday has the name. Choose another name.
 	CodeTaken = "WRL-10503"
 	// CodeUnknown (400, 404): the holiday does not exist.
 	CodeUnknown = "WRL-10504"

@@ -58,15 +58,18 @@ const (
 	CodeNotOnDate = "WRL-10202"
 	// CodeValue: a property has an invalid value.
 	CodeValue = "WRL-10203"
-	// CodeTaken: another object already has the name or the external id.
+	// CodeTaken: another object already has the name or the persistent id. Choose another
+	// one.
 	CodeTaken = "WRL-10204"
-	// CodeInUse: the object cannot be deleted, because another object uses it.
+	// CodeInUse: the object cannot be deleted, because another object uses it. Remove the references
+	// to it first.
 	CodeInUse = "WRL-10205"
-	// CodeCycle: a location would become its own descendant.
+	// CodeCycle: a location would become its own descendant. Choose another parent.
 	CodeCycle = "WRL-10206"
 	// CodeDepth: a location would be too deep, or its path too long.
 	CodeDepth = "WRL-10207"
-	// CodeParentNotThen: the parent does not exist on every day of the location.
+	// CodeParentNotThen: the parent does not exist on every day of the location. Choose other dates,
+	// or another parent.
 	CodeParentNotThen = "WRL-10208"
 )
 

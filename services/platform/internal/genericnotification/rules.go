@@ -38,7 +38,7 @@ const (
 	CodeInvalid = "WRL-60501"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-60502"
-	// CodeTaken (409): another generic notification has the name.
+	// CodeTaken (409): another generic notification has the name. Choose another name.
 	CodeTaken = "WRL-60503"
 	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-60504"

@@ -172,12 +172,14 @@ func (h *Handler) DeleteRateLimit(ctx context.Context, req *platformv1.DeleteRat
 const (
 	// codeRate (400): a rate or burst is out of bounds.
 	codeRate = "WRL-60001"
-	// codeTooMany (409): the tenant has reached the largest number of rate limits.
+	// codeTooMany (409): the tenant has the largest allowed number of rate limits. Remove rate limits
+	// of former clients first.
 	codeTooMany = "WRL-60002"
 	// codeByAddress (400): the class is counted by address, before the tenant is known, so only the
-	// installation can set its rate.
+	// installation can set its rate. Ask an operator to set the rate.
 	codeByAddress = "WRL-60003"
-	// codeCeiling (400): the rate or the burst exceeds the installation's ceiling for tenants.
+	// codeCeiling (400): the rate or the burst exceeds the installation's ceiling for tenants. Send a
+	// lower rate, or ask an operator to raise the ceiling.
 	codeCeiling = "WRL-60004"
 )
 

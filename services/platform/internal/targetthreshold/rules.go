@@ -19,7 +19,7 @@ const (
 	CodeInvalid = "WRL-60801"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-60802"
-	// CodeTaken (400): another target threshold has the name.
+	// CodeTaken (400): another target threshold has the name. Choose another name.
 	CodeTaken = "WRL-60803"
 	// CodeUnknown (404): there is no such target threshold.
 	CodeUnknown = "WRL-60804"

@@ -33,13 +33,13 @@ const (
 	CodeInvalid = "WRL-60701"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-60702"
-	// CodeTaken (409): another webhook has the name.
+	// CodeTaken (409): another webhook has the name. Choose another name.
 	CodeTaken = "WRL-60703"
 	// CodeUnknown (404): there is no such webhook.
 	CodeUnknown = "WRL-60704"
 	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-60705"
-	// CodeTooMany (409): the tenant has 50 webhooks already.
+	// CodeTooMany (409): the tenant has 50 webhooks, which is the limit. Delete one first.
 	CodeTooMany = "WRL-60706"
 	// CodeVisibility (403): the caller does not see all employees, and a webhook receives the messages about
 	// all of them. Ask an administrator who sees all employees.

@@ -23,7 +23,8 @@ const (
 	CodeTwice = "WRL-50404"
 	// CodeNotPublished (409): only a published opportunity takes applications. Publish it, or choose another one.
 	CodeNotPublished = "WRL-50405"
-	// CodeStep (409): the application stands at another step than origin_step, or its opportunity has no recruiting process. Read the application.
+	// CodeStep (409): the application is at another step than origin_step, or its opportunity has no
+	// recruiting process. Read the application.
 	CodeStep = "WRL-50406"
 	// CodeStepUnknown (400): the recruiting process of the opportunity has no such step. Read the process.
 	CodeStepUnknown = "WRL-50407"

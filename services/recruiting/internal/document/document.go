@@ -22,7 +22,7 @@ const (
 	CodeUnknown = "WRL-50801"
 	// CodeSize (413): the file has more than 6 MB. Upload a smaller one.
 	CodeSize = "WRL-50802"
-	// CodeFull (409): the candidate or the application has 10 documents. No other one can be added.
+	// CodeFull (409): the candidate or the application has 10 documents, which is the limit. No other one can be added.
 	CodeFull = "WRL-50803"
 	// CodeType (415): the content of the file is not of a type that documents may have. Upload a jpg, png, pdf, doc or docx file.
 	CodeType = "WRL-50804"

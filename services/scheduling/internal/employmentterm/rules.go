@@ -40,7 +40,7 @@ const (
 	CodeSeveral = "WTK-82614"
 	// CodeUnknownName (400): no term has the name.
 	CodeUnknownName = "WTK-82615"
-	// CodeInUse (400): persons are assigned to the term.
+	// CodeInUse (400): persons are assigned to the term. Remove their assignments first.
 	CodeInUse = "WRL-20401"
 )
 

@@ -17,6 +17,7 @@ import (
 )
 
 // CodeTerminated (400): the person's employment is terminated on some of the days of an assignment.
+// End the assignment before, or change the employment status first.
 const CodeTerminated = "WRL-20001"
 
 // Terminate removes persons from their terms on the days that commons reports as terminated, which

@@ -40,7 +40,7 @@ const (
 // Error codes of our own.
 const (
 	// CodeRuleType (400): the rule set is not of the type Employee, which alone can be assigned to
-	// persons.
+	// persons. Assign a rule set of the type Employee.
 	CodeRuleType = "WRL-31801"
 	// CodeUnknownRuleSet (400): there is no such rule set.
 	CodeUnknownRuleSet = "WRL-31505"

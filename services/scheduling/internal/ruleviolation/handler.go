@@ -28,7 +28,7 @@ const (
 	// CodeMissing: a required value is missing.
 	CodeMissing = "WRL-31702"
 	// CodeForbidden: a write of shifts would break a schedule rule with the severity Error, or break
-	// it more than before.
+	// it more than before. Change the shifts, or lower the severity of the rule.
 	CodeForbidden = "WRL-31703"
 )
 

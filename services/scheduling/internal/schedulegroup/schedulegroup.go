@@ -32,7 +32,7 @@ const (
 	CodeInvalid = "WRL-30801"
 	// CodeMissing: a required value is missing.
 	CodeMissing = "WRL-30802"
-	// CodeTaken: another group has the name or the persistent id.
+	// CodeTaken: another group has the name or the persistent id. Choose another one.
 	CodeTaken = "WRL-30803"
 	// CodeOtherID: the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-30804"

@@ -17,7 +17,7 @@ const (
 	CodeInvalid = "WRL-31501"
 	// CodeMissing (400): a required value is missing.
 	CodeMissing = "WRL-31502"
-	// CodeTaken (400): another rule set has the name or the persistent id.
+	// CodeTaken (400): another rule set has the name or the persistent id. Choose another one.
 	CodeTaken = "WRL-31503"
 	// CodeOtherID (400): the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-31504"
@@ -30,7 +30,8 @@ const (
 	CodeRuleType = "WRL-31507"
 	// CodeSeveral (400): rule sets are identified in more than one way.
 	CodeSeveral = "WRL-31508"
-	// CodeAssigned (400): a rule set to be deleted is assigned to employees.
+	// CodeAssigned (400): a rule set to be deleted is assigned to employees. Remove the assignments
+	// first.
 	CodeAssigned = "WRL-31509"
 )
 

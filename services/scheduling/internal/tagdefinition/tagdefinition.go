@@ -31,7 +31,7 @@ const (
 	CodeInvalid = "WRL-30901"
 	// CodeMissing: a required value is missing.
 	CodeMissing = "WRL-30902"
-	// CodeTaken: another tag definition has the name.
+	// CodeTaken: another tag definition has the name. Choose another name.
 	CodeTaken = "WRL-30903"
 	// CodeOtherID: the id in the body differs from the id in the path.
 	CodeOtherID = "WRL-30904"

@@ -23,7 +23,7 @@ const (
 	CodeInvalid = "WRL-21001"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-21002"
-	// CodeTaken (400): another accrual code or profile has the name.
+	// CodeTaken (400): another accrual code or profile has the name. Choose another name.
 	CodeTaken = "WRL-21003"
 	// CodeUnknown (400, 404): the accrual code or profile does not exist.
 	CodeUnknown = "WRL-21004"

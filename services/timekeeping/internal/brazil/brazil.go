@@ -21,10 +21,10 @@ const (
 	CodeInvalid = "WTK-181604"
 	// CodeTooLong: a text has too many characters.
 	CodeTooLong = "WTK-181605"
-	// CodeTaken: another device, group or company has the name, the identifier or the serial
-	// number.
+	// CodeTaken: another device, group or company has the name, the identifier or the serial number.
+	// Choose another one.
 	CodeTaken = "WTK-181606"
-	// CodeOtherGroup: a device belongs to another group.
+	// CodeOtherGroup: a device belongs to another group. Remove it from that group first.
 	CodeOtherGroup = "WTK-181613"
 )
 

@@ -30,7 +30,7 @@ const (
 	// CodeSequence (400): the device has sent another punch with the same sequence number. Give
 	// each punch its own number.
 	CodeSequence = "WRL-21207"
-	// CodeNoMember (400): nobody in the device's group carries the badge on the day, or has the
+	// CodeNoMember (400): no employee in the device's group carries the badge on the day, or has the
 	// person number. Correct the badge or the group of the person, and send the punch again.
 	CodeNoMember = "WRL-21208"
 )

@@ -48,9 +48,9 @@ const (
 	CodeFrequencyDateOutside = "WFL-100044"
 	// CodeTooLong (400): a text is too long.
 	CodeTooLong = "WFL-100051"
-	// CodeReserved (400): a text contains a reserved character.
+	// CodeReserved (400): a text contains a reserved character. Leave the character out.
 	CodeReserved = "WFL-100111"
-	// CodeNotUnique (400): another case has the code.
+	// CodeNotUnique (400): another case has the code. Choose another code.
 	CodeNotUnique = "WFL-100109"
 	// CodeCaseMissing (400): the leave case is missing.
 	CodeCaseMissing = "WFL-100150"
@@ -66,9 +66,11 @@ const (
 	CodeClosed = "WFL-100042"
 	// CodeSubmitted (400): the case is submitted and not yet open.
 	CodeSubmitted = "WFL-100039"
-	// CodeEditsBeforeStart (400): the case would start after some of its leave edits.
+	// CodeEditsBeforeStart (400): the case would start after some of its leave edits. Send an earlier
+	// start, or delete these leave edits first.
 	CodeEditsBeforeStart = "WFL-100001"
-	// CodeEditsAfterEnd (400): the case would end before some of its leave edits.
+	// CodeEditsAfterEnd (400): the case would end before some of its leave edits. Send a later end,
+	// or delete these leave edits first.
 	CodeEditsAfterEnd = "WFL-100016"
 	// CodeEmployeesEmpty (400): the list of employees is empty.
 	CodeEmployeesEmpty = "WFL-100102"

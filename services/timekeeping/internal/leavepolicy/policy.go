@@ -22,7 +22,7 @@ const (
 	CodeInvalid = "WRL-20801"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-20802"
-	// CodeTaken (400): another item has the name.
+	// CodeTaken (400): another item has the name. Choose another name.
 	CodeTaken = "WRL-20803"
 	// CodeUnknown (400, 404): the leave type, rule or custom field does not exist.
 	CodeUnknown = "WRL-20804"

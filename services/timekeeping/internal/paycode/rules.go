@@ -17,7 +17,7 @@ const (
 	CodeInvalid = "WRL-20501"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WRL-20502"
-	// CodeTaken (400): another item has the name.
+	// CodeTaken (400): another item has the name. Choose another name.
 	CodeTaken = "WRL-20503"
 	// CodeUnknown (400, 404): the pay code, work rule or pay rule does not exist.
 	CodeUnknown = "WRL-20504"

@@ -28,7 +28,8 @@ const (
 	maxExports, maxListed = 100, 1000
 	// CodeNotReady (409): the run of the export is not complete. Read its status first.
 	CodeNotReady = "WRL-20917"
-	// CodeFull (409): the run already has the largest allowed number of exports.
+	// CodeFull (409): the run already has the largest allowed number of exports. Stage the time again
+	// under another executionId.
 	CodeFull = "WRL-20918"
 )
 

@@ -12,7 +12,8 @@ const (
 	CodeMultiKey = "WCO-101221"
 	// CodeKeys (400): a criterion has both kinds of keys.
 	CodeKeys = "WCO-101314"
-	// CodeSignedOff (400): a change of wages begins on a day of a signed-off timecard.
+	// CodeSignedOff (400): a change of wages begins on a day of a signed-off timecard. Change wages
+	// from a later day on, or remove the sign-off first.
 	CodeSignedOff = "WCO-101226"
 	// CodeMissing (400): a required property is missing.
 	CodeMissing = "WCO-101231"
@@ -20,7 +21,7 @@ const (
 	CodeBadValue = "WCO-101232"
 	// CodeDates (400): effective and expiration dates contradict each other.
 	CodeDates = "WCO-101233"
-	// CodeNotUnique (400): another person already has the value.
+	// CodeNotUnique (400): another person already has the value. Choose another value.
 	CodeNotUnique = "WCO-101247"
 	// CodeNotAuthorised (403): the caller lacks a permission, or the person is outside the
 	// caller's access.
@@ -33,14 +34,16 @@ const (
 	CodeManyIdentities = "WCO-101261"
 	// CodeNoIdentity (400): a change does not name its person.
 	CodeNoIdentity = "WCO-101262"
-	// CodeBadge (400): another person carries the badge on some of the days.
+	// CodeBadge (400): another person carries the badge on some of the days. End the badge of the
+	// other person first.
 	CodeBadge = "WCO-101502"
 	// CodeHours (400): hours or percentages are out of range. The specification has one code for
 	// this and for badges.
 	CodeHours = CodeBadge
-	// CodeNoPayRule (400): a timekeeping licence requires a pay rule.
+	// CodeNoPayRule (400): a timekeeping licence requires a pay rule. Name a pay rule in the job
+	// assignment.
 	CodeNoPayRule = "WCO-101512"
-	// CodeChanged (409): other requests keep changing the same persons.
+	// CodeChanged (409): other requests keep changing the same persons. Send the request again.
 	CodeChanged = "WCO-101513"
 	// CodeNoApprover (400): the approvers do not begin with level 1.
 	CodeNoApprover = "WCO-101294"

@@ -6,7 +6,8 @@ package hyperfind
 const (
 	// CodeNoSelector: the request has no query, persons or locations.
 	CodeNoSelector = "WCO-112001"
-	// CodeTooMany: the result exceeds the threshold.
+	// CodeTooMany: the result exceeds the threshold. Ask for fewer employees, or send a higher
+	// threshold.
 	CodeTooMany = "WCO-112003"
 	// CodeNoDays: the request has neither days nor a symbolic period, or both.
 	CodeNoDays = "WCO-112005"
@@ -41,11 +42,12 @@ const (
 // Codes for conditions without a code in the specified API. The status is 400 unless stated
 // otherwise.
 const (
-	// CodeTaken: another query or profile already has the name or the persistent id.
+	// CodeTaken: another query or profile already has the name or the persistent id. Choose another
+	// one.
 	CodeTaken = "WRL-10303"
-	// CodeBuiltIn: a built-in query cannot be changed.
+	// CodeBuiltIn: a built-in query cannot be changed. Create a query of your own.
 	CodeBuiltIn = "WRL-10304"
-	// CodeFull (413): the maximum number of queries or profiles is reached.
+	// CodeFull (413): the maximum number of queries or profiles is reached. Delete unused ones first.
 	CodeFull = "WRL-10305"
 	// CodeInUse: persons have the query as their employee group, or other queries contain it. Change them
 	// first.

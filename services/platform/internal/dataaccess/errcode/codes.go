@@ -41,11 +41,12 @@ const (
 	CodeBadSet = "WCO-106178"
 	// CodeProperty: a property of a column is missing or wrong.
 	CodeProperty = "WCO-106179"
-	// CodeHyperfind: the hyperfind is bad.
+	// CodeHyperfind: the hyperfind is invalid.
 	CodeHyperfind = "WCO-106204"
 	// CodeWorkUnits: the view shows work units.
 	CodeWorkUnits = "WCO-106214"
-	// CodeDays: the dates of the range differ by more than 365 days. For hyperfinds, the same code has status 413.
+	// CodeDays: the dates of the range differ by more than 365 days. Split the range. For
+	// hyperfinds, the same code has status 413.
 	CodeDays = "WCO-112010"
 	// CodeProvider (in a response with 200): elements of a provider could not be
 	// read.

@@ -27,14 +27,14 @@ const (
 
 // Error codes of our own.
 const (
-	// CodeLockedDay (400): the day is locked; its schedule no longer changes.
+	// CodeLockedDay (400): the day is locked; its schedule no longer changes. Unlock the day first.
 	CodeLockedDay = "WRL-30401"
-	// CodeShiftLength (400): the shift is longer than the setting allows.
+	// CodeShiftLength (400): the shift is longer than the setting allows. Send a shorter shift.
 	CodeShiftLength = "WRL-30402"
 	// CodeTagDefinition (400): the schedule tag does not match its tag definition.
 	CodeTagDefinition = "WRL-30403"
 	// CodeWithoutTerm (400): an entry that a pattern generated would move to a day without
-	// employment.
+	// employment. Create another entry.
 	CodeWithoutTerm = "WRL-30404"
 )
 

@@ -31,7 +31,7 @@ const (
 	CodeLimit = "WTK-145051"
 	// CodePeriod (400): the symbolic period does not exist. Name it by its id or its symbolic id.
 	CodePeriod = "WTK-147500"
-	// CodeSigned (400): the timecard is already signed off.
+	// CodeSigned (400): the timecard is already signed off. Remove the sign-off first.
 	CodeSigned = "WTK-165000"
 )
 
@@ -41,7 +41,8 @@ const (
 	CodeMissing = "WRL-20701"
 	// CodeInvalid (400): a property has a value that is not allowed.
 	CodeInvalid = "WRL-20702"
-	// CodeNotOver (400): a day that is not over, or a running shift, cannot be signed off.
+	// CodeNotOver (400): a day that is not over, or a running shift, cannot be signed off. Wait until
+	// the day is over.
 	CodeNotOver = "WRL-20703"
 	// CodeNotSigned (400): the timecard is not signed off on these days.
 	CodeNotSigned = "WRL-20704"
