@@ -151,7 +151,7 @@ func Addresses(list string) ([]string, error) {
 			continue
 		}
 		if !emailaddress.Valid(text) {
-			return nil, invalid("emailRecipients", fmt.Sprintf("has %.100q, which is no e-mail address", text))
+			return nil, invalid("emailRecipients", fmt.Sprintf("has %.100q, which is not an e-mail address", text))
 		}
 		out = append(out, text)
 	}

@@ -75,7 +75,7 @@ func identifySteps(process *recruitingv1.RecruitingProcess, stored []*recruiting
 	}
 	for _, step := range stored {
 		if byID[step.GetId()] {
-			return fault.Invalid(CodeInvalid, fmt.Sprintf("The step %q cannot be removed, because applications may stand at it. Send all steps, or create another process.", step.GetName())).
+			return fault.Invalid(CodeInvalid, fmt.Sprintf("The step %q cannot be removed, because applications may be at it. Send all steps, or create another process.", step.GetName())).
 				WithMembers("steps")
 		}
 	}

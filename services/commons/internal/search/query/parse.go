@@ -123,7 +123,7 @@ func (r *reader) combine(path string, constraints *commonsv1.HyperfindConstraint
 	}
 	switch {
 	case depth > MaxDepth:
-		return nil, Invalid(path, "lies deeper than %d levels", MaxDepth)
+		return nil, Invalid(path, "is nested deeper than %d levels", MaxDepth)
 	case len(constraints.GetFilters()) == 0:
 		return nil, Invalid(path+".filters", "must not be empty")
 	}
