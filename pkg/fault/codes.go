@@ -19,7 +19,7 @@ const (
 	CodeMethodNotAllowed = "WRL-00405"
 	// CodeSlow (408): the body of the request did not arrive in time.
 	CodeSlow = "WRL-00408"
-	// CodeConflict (409): the current state does not allow the change. Do what the message says.
+	// CodeConflict (409): the current state does not allow the change. Follow the message.
 	CodeConflict = "WRL-00409"
 	// CodeTooLarge (413): the body of the request, or the response, is too
 	// large.

@@ -71,7 +71,7 @@ func importAndPlan(t *testing.T, api scenario.API, size int) {
 		})
 	}
 	// Wait for one person of each batch first. A slow machine asks more often, and its reads must
-	// not look like those of the import.
+	// not look like reads of the import.
 	for batch := range slices.Chunk(crew.Persons, scenario.BatchSize) {
 		awaitShifts(batch[:1])
 	}
