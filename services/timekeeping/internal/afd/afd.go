@@ -136,7 +136,7 @@ func (r *reader) next(content []byte) (line, rest []byte) {
 	case bytes.HasPrefix(content[end:], []byte("\r\n")):
 		return content[:end], content[end+2:]
 	}
-	r.fail(CodeEnding, "The line must end with CR LF, and ends with only one of them.")
+	r.fail(CodeEnding, "The line must end with CR LF, and lacks one of them.")
 	return content[:end], content[end+1:]
 }
 
