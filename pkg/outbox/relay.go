@@ -60,7 +60,11 @@ func (o Options) withDefaults() Options {
 type Relay struct {
 	opts    Options
 	metrics *metrics
-	wake    chan struct{}
+	// js publishes for all sessions of the relay, and ends with the connection. It is never cleaned
+	// up, because a clean-up during the first publication leaves a goroutine of the NATS client
+	// behind, which waits forever.
+	js   jetstream.JetStream
+	wake chan struct{}
 	// wakeSubject is where an idle replica forwards wake-ups to the active one.
 	wakeSubject string
 }
@@ -72,8 +76,15 @@ func NewRelay(opts Options) (*Relay, error) {
 	if err != nil {
 		return nil, fmt.Errorf("outbox: register metrics: %w", err)
 	}
+	opts = opts.withDefaults()
+	js, err := jetstream.New(opts.Bus.Conn(),
+		jetstream.WithPublishAsyncMaxPending(opts.Batch),
+		jetstream.WithPublishAsyncTimeout(opts.AckTimeout))
+	if err != nil {
+		return nil, fmt.Errorf("outbox: prepare to publish: %w", err)
+	}
 	r := &Relay{
-		opts: opts.withDefaults(), metrics: metrics,
+		opts: opts, metrics: metrics, js: js,
 		wake:        make(chan struct{}, 1),
 		wakeSubject: "rotaloom_wake." + opts.Pool.Database(),
 	}
@@ -188,18 +199,12 @@ func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
 // newSession prepares the session of a relay that holds the lock.
 func (r *Relay) newSession(conn *pgx.Conn) (*leaderSession, error) {
 	broker := r.opts.Bus.Conn()
-	js, err := jetstream.New(broker,
-		jetstream.WithPublishAsyncMaxPending(r.opts.Batch),
-		jetstream.WithPublishAsyncTimeout(r.opts.AckTimeout))
-	if err != nil {
-		return nil, fmt.Errorf("outbox: %w", err)
-	}
 	wake, err := broker.Subscribe(r.wakeSubject, func(*nats.Msg) { r.notify() })
 	if err != nil {
 		return nil, fmt.Errorf("outbox: listen for wake-ups: %w", err)
 	}
 	return &leaderSession{
-		Relay: r, conn: conn, js: js, wakeups: wake,
+		Relay: r, conn: conn, wakeups: wake,
 		reconnected: broker.StatusChanged(nats.CONNECTED),
 		highest:     map[string]uint64{},
 	}, nil

@@ -1,12 +1,14 @@
 package outbox_test
 
 import (
+	"context"
 	"crypto/rand"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
@@ -209,6 +211,45 @@ func TestOneRelayWorksAndAnotherTakesOver(t *testing.T) {
 	b.append(1, "c")
 	b.allSent()
 	assert.Equal(t, []string{"a", "b", "c"}, b.names())
+}
+
+// cancelAfterReading ends the context of a relay when the relay has read events that wait.
+type cancelAfterReading struct{ cancel context.CancelFunc }
+
+// readsEvents is the key of a context: whether the statement reads events to publish them.
+type readsEvents struct{}
+
+func (cancelAfterReading) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	return context.WithValue(ctx, readsEvents{}, strings.Contains(q.SQL, "payload"))
+}
+
+func (c cancelAfterReading) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	if ctx.Value(readsEvents{}) == true {
+		c.cancel()
+	}
+}
+
+// TestARelayThatStopsWhileItPublishesLeavesNothing stops relays between their first publication and
+// its acknowledgement. TestMain fails if goroutines remain.
+func TestARelayThatStopsWhileItPublishesLeavesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.append(1, "a")
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		pool, err := b.pool.Traced(ctx, cancelAfterReading{cancel})
+		require.NoError(t, err)
+		opts := quick()
+		opts.Pool, opts.Log, opts.Registry = pool, pgtest.Log(t), prometheus.NewRegistry()
+		opts.Bus = b.bus(opts.Registry, nil)
+		relay, err := outbox.NewRelay(opts)
+		require.NoError(t, err)
+		require.NoError(t, relay.Run(ctx))
+		pool.Close()
+	}
+	b.relay(quick())
+	b.allSent()
+	assert.Equal(t, []string{"a"}, b.names())
 }
 
 // patient is a relay that looks for events only when it is woken.

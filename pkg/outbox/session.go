@@ -20,7 +20,6 @@ import (
 type leaderSession struct {
 	*Relay
 	conn        *pgx.Conn
-	js          jetstream.JetStream
 	wakeups     *nats.Subscription
 	reconnected chan nats.Status
 
@@ -35,7 +34,6 @@ type leaderSession struct {
 func (s *leaderSession) end() {
 	_ = s.wakeups.Unsubscribe() // It fails only if the connection is closed.
 	s.opts.Bus.Conn().RemoveStatusListener(s.reconnected)
-	s.js.CleanupPublisher()
 }
 
 // brokerError is a failure of the broker, after which the relay tries again. Other errors end the
