@@ -244,11 +244,11 @@ func TestSlowHandlerKeepsItsMessage(t *testing.T) {
 	reader := consumer(func(_ context.Context, m bus.Message) error {
 		seen.add(m.ID)
 		if m.ID == "slow" {
-			<-time.After(900 * time.Millisecond) // three times the wait of the broker
+			<-time.After(3 * time.Second) // three times the wait of the broker
 		}
 		return nil
 	})
-	reader.AckWait = 300 * time.Millisecond
+	reader.AckWait = time.Second
 	b.run(reader)
 	b.awaitSettled("reader")
 	assert.Equal(t, 1, seen.count("slow"))

@@ -141,7 +141,7 @@ func newFixture(t testing.TB) *fixture {
 	commonsv1.RegisterSymbolicPeriodServiceServer(lower, b.commons)
 	datav1.RegisterDataProviderServiceServer(lower, dataelement.NewServer(newProvider("A", load("A")), newProvider("B", load("B"))))
 	datav1.RegisterDataProviderServiceServer(upper, dataelement.NewServer(newProvider("C", load("C"))))
-	b.handler = New(Config{ProviderTimeout: 200 * time.Millisecond, CacheFor: time.Minute}, Deps{
+	b.handler = New(Config{ProviderTimeout: 2 * time.Second, CacheFor: time.Minute}, Deps{
 		Commons: lower.Conn("platform", nil), Timekeeping: upper.Conn("platform", nil), Scheduling: upper.Conn("platform", nil),
 		Log: slog.New(slog.DiscardHandler), Clock: b.clock,
 	})
