@@ -20,44 +20,68 @@ const unexplained = time.Minute
 type Reporter struct {
 	log *slog.Logger
 
-	mu         sync.Mutex
-	down       map[string]clock.Stopwatch
+	mu   sync.Mutex
+	down map[string]clock.Stopwatch
+	// ended counts the outages of each server that have ended.
+	ended      map[string]int
 	recognizes map[string]func(error) bool
 	passed     clock.Stopwatch
 }
 
 // NewReporter returns a Reporter that writes to log.
 func NewReporter(log *slog.Logger) *Reporter {
-	return &Reporter{log: log, down: map[string]clock.Stopwatch{}, recognizes: map[string]func(error) bool{}}
+	return &Reporter{log: log, down: map[string]clock.Stopwatch{}, ended: map[string]int{}, recognizes: map[string]func(error) bool{}}
 }
 
-// Failed records that a connection to a server failed. The first failure is logged.
-func (r *Reporter) Failed(kind, server string, err error) {
+// Attempt is an attempt to connect to a server.
+type Attempt struct {
+	reporter     *Reporter
+	kind, server string
+	// ended is the number of outages that had ended when the attempt began.
+	ended int
+}
+
+// Begin records that an attempt to connect to a server begins. The log names the kind of the server.
+func (r *Reporter) Begin(kind, server string) Attempt {
+	if r == nil {
+		return Attempt{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Attempt{r, kind, server, r.ended[kind+server]}
+}
+
+// Failed records that the attempt failed. The first failure of an outage is logged. The failure of
+// an attempt that began before the last outage ended belongs to that outage.
+func (a Attempt) Failed(err error) {
+	r, key := a.reporter, a.kind+a.server
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.down[kind+server]; known {
+	if _, known := r.down[key]; known || a.ended != r.ended[key] {
 		return
 	}
-	r.down[kind+server] = clock.Start()
-	r.log.Warn(kind+" is unreachable; trying again until it is reachable", "server", server, "error", err)
+	r.down[key] = clock.Start()
+	r.log.Warn(a.kind+" is unreachable; trying again until it is reachable", "server", a.server, "error", err)
 }
 
-// Reached records that a connection to a server succeeded. The end of an outage is logged.
-func (r *Reporter) Reached(kind, server string) {
+// Succeeded records that the attempt succeeded. The end of an outage is logged.
+func (a Attempt) Succeeded() {
+	r, key := a.reporter, a.kind+a.server
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	since, known := r.down[kind+server]
+	since, known := r.down[key]
 	if !known {
 		return
 	}
-	delete(r.down, kind+server)
-	r.log.Info(kind+" is reachable again", "server", server, "after", since.Elapsed().Round(time.Millisecond))
+	delete(r.down, key)
+	r.ended[key]++
+	r.log.Info(a.kind+" is reachable again", "server", a.server, "after", since.Elapsed().Round(time.Millisecond))
 }
 
 // Recognize adds a function that recognizes the errors of an outage. A second function with the

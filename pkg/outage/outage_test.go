@@ -36,30 +36,46 @@ func newReporter(level slog.Level) (*outage.Reporter, *slog.Logger, *bytes.Buffe
 func TestEachChangeIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	r, _, out := newReporter(slog.LevelInfo)
-	r.Reached("the database", "a")
+	r.Begin("the database", "a").Succeeded()
 	assert.Empty(t, lines(out), "it was never unreachable")
 	for range 3 {
-		r.Failed("the database", "a", errDown)
+		r.Begin("the database", "a").Failed(errDown)
 	}
 	found := lines(out)
 	assert.Len(t, found, 1)
 	assert.Equal(t, `WARN msg="the database is unreachable; trying again until it is reachable" server=a error="connection refused"`, found[0])
 	for range 3 {
-		r.Reached("the database", "a")
+		r.Begin("the database", "a").Succeeded()
 	}
 	found = lines(out)
 	assert.Len(t, found, 1)
 	assert.Regexp(t, `^INFO msg="the database is reachable again" server=a after=\S+$`, found[0])
 
 	var none *outage.Reporter
-	none.Failed("the database", "a", errDown)
-	none.Reached("the database", "a")
+	none.Begin("the database", "a").Failed(errDown)
+	none.Begin("the database", "a").Succeeded()
+}
+
+// Connections are opened at the same time, and a failure may be noticed late.
+func TestALateFailureBelongsToTheOutageThatHasEnded(t *testing.T) {
+	t.Parallel()
+	r, _, out := newReporter(slog.LevelInfo)
+	first, late, other := r.Begin("the database", "a"), r.Begin("the database", "a"), r.Begin("the database", "b")
+	first.Failed(errDown)
+	r.Begin("the database", "a").Succeeded()
+	lines(out)
+	late.Failed(errDown)
+	assert.Empty(t, lines(out))
+	other.Failed(errDown)
+	assert.Len(t, lines(out), 1, "another server has its own outages")
+	r.Begin("the database", "a").Failed(errDown)
+	assert.Len(t, lines(out), 1, "the next outage")
 }
 
 func TestRepeatedWorkIsQuietDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	r, log, out := newReporter(slog.LevelDebug)
-	r.Failed("the database", "a", errDown)
+	r.Begin("the database", "a").Failed(errDown)
 	lines(out)
 	for _, c := range []struct {
 		write func()

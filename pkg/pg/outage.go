@@ -45,18 +45,22 @@ func serverName(host string, port uint16) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(port)))
 }
 
-// TraceConnectStart does nothing.
+// attemptKey is the key of a context for the [outage.Attempt].
+type attemptKey struct{}
+
+// TraceConnectStart begins an attempt.
 func (t connectTracer) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
-	return ctx
+	return context.WithValue(ctx, attemptKey{}, t.outages.Begin(serverKind, t.server))
 }
 
-// TraceConnectEnd reports the result.
+// TraceConnectEnd records the result of the attempt.
 func (t connectTracer) TraceConnectEnd(ctx context.Context, end pgx.TraceConnectEndData) {
+	attempt, _ := ctx.Value(attemptKey{}).(outage.Attempt)
 	switch {
 	case end.Err == nil:
-		t.outages.Reached(serverKind, t.server)
+		attempt.Succeeded()
 	case pgerr.Unreachable(end.Err) && !errors.Is(ctx.Err(), context.Canceled):
-		t.outages.Failed(serverKind, t.server, end.Err)
+		attempt.Failed(end.Err)
 	}
 }
 
