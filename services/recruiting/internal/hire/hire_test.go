@@ -37,6 +37,7 @@ type commons struct {
 	grpc.ClientConnInterface
 	mu            sync.Mutex
 	persons       map[string]*commonsv1.HirePersonRequest
+	ids           map[string]int64 // of the persons, by the same keys
 	before, after error
 }
 
@@ -54,7 +55,10 @@ func (c *commons) Invoke(ctx context.Context, _ string, in, out any, _ ...grpc.C
 		return c.before
 	}
 	c.persons[req.GetKey()] = req
-	out.(*commonsv1.HirePersonResponse).PersonId = int64(len(c.persons))
+	if c.ids[req.GetKey()] == 0 {
+		c.ids[req.GetKey()] = int64(len(c.persons))
+	}
+	out.(*commonsv1.HirePersonResponse).PersonId = c.ids[req.GetKey()]
 	return c.after
 }
 
@@ -68,7 +72,7 @@ type fixture struct {
 // newFixture has an opportunity with a number of positions.
 func newFixture(t *testing.T, positions int32) fixture {
 	t.Helper()
-	c := &commons{persons: map[string]*commonsv1.HirePersonRequest{}}
+	c := &commons{persons: map[string]*commonsv1.HirePersonRequest{}, ids: map[string]int64{}}
 	f := fixture{
 		Handler: New(pooltest.New(t), clock.NewFake(time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)), slog.New(slog.DiscardHandler), c),
 		ctx:     tenant.With(t.Context(), 1), commons: c,
