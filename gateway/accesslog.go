@@ -92,7 +92,8 @@ func endSpan(w *response, r *request) {
 const maxLoggedPath = 200
 
 // attrs returns the attributes of the line of a request. The query is not logged, because it can contain names of
-// people. The user and the client are absent for log-ins.
+// people. A log-in has the user and the client of its token, and none if it failed: an unknown name can be a
+// password in the wrong field.
 func attrs(w *response, r *request) []slog.Attr {
 	attrs := make([]slog.Attr, 0, 9)
 	attrs = append(attrs,
@@ -100,10 +101,16 @@ func attrs(w *response, r *request) []slog.Attr {
 		slog.Int("status", w.status), slog.Float64("ms", float64(time.Since(r.began).Microseconds())/1000), slog.Int("bytes", w.body.Written()),
 	)
 	if p := r.caller; p != nil {
-		attrs = append(attrs, slog.Int64("tenant", p.Tenant), slog.String("user", p.Subject), slog.String("client", p.Client))
+		attrs = appendUser(attrs, p.Tenant, p.Subject, p.Client)
+	} else if o := r.tokenOwner; o != nil {
+		attrs = appendUser(attrs, o.Tenant, o.User, o.Client)
 	}
 	if w.cause != nil {
 		attrs = append(attrs, slog.String("error", w.cause.Error()))
 	}
 	return attrs
+}
+
+func appendUser(attrs []slog.Attr, tenant int64, user, client string) []slog.Attr {
+	return append(attrs, slog.Int64("tenant", tenant), slog.String("user", user), slog.String("client", client))
 }

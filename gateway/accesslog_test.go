@@ -18,7 +18,47 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 )
+
+// The caller of a log-in has no token yet, so the service reports whom the new one belongs to.
+func TestLogInsAreLoggedWithTheirUser(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	f := &fakes{tokens: tokens{issue: func(ctx context.Context, r *authv1.IssueTokenRequest) (*authv1.IssueTokenResponse, error) {
+		for _, user := range []string{"zoë & co", r.GetUsername()} {
+			if err := rpc.SetTokenOwner(ctx, rpc.TokenOwner{Tenant: 7, User: user, Client: "planner"}); err != nil {
+				return nil, err
+			}
+		}
+		if r.GetPassword() != "right" {
+			return nil, fault.Unauthenticated("WRL-1", "No.").GRPCStatus().Err()
+		}
+		return &authv1.IssueTokenResponse{AccessToken: "t"}, nil
+	}}}
+	edge, err := newTrusting(Config{}, connsTo(t, f), slog.New(obs.NewHandler(slog.NewJSONHandler(&log, nil))))
+	require.NoError(t, err)
+	for password, want := range map[string]map[string]any{
+		"right": {"status": 200., "tenant": 7., "user": "Zoë", "client": "planner"},
+		"wrong": {"status": 401., "tenant": nil, "user": nil, "client": nil},
+	} {
+		t.Run(password, func(t *testing.T) {
+			log.Reset()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://localhost/api/authentication/access_token",
+				strings.NewReader("grant_type=password&username=Zo%C3%AB&password="+password+"&client_id=planner&client_secret=s"))
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			w := httptest.NewRecorder()
+			edge.ServeHTTP(w, r)
+			var line map[string]any
+			require.NoError(t, json.Unmarshal(log.Bytes(), &line), log.String())
+			for key, value := range want {
+				assert.Equal(t, value, line[key], key)
+			}
+			assert.Empty(t, w.Header().Get(rpc.HeaderTokenOwner))
+		})
+	}
+}
 
 // Each request has one line, which tells who sent what, without the query.
 func TestRequestsAreLogged(t *testing.T) {

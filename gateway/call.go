@@ -107,6 +107,9 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 	if c := currentCall(ctx); c != nil {
 		c.tagVersion(md, m)
 		c.linkPages(md)
+		if err := c.noteTokenOwner(md); err != nil {
+			return err
+		}
 		if c.r.route.Raw != nil && w.status == 0 {
 			fields, err := wire.Of(m)
 			if err == nil {
@@ -137,6 +140,20 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 		w.success = status
 	}
 	return nil
+}
+
+// noteTokenOwner keeps the owner of the token in the response for the access log. A log-in that the service
+// repeated reports it each time, and the last one is right.
+func (c *serviceCall) noteTokenOwner(md runtime.ServerMetadata) error {
+	values := md.HeaderMD.Get(rpc.HeaderTokenOwner)
+	if len(values) == 0 {
+		return nil
+	}
+	owner, err := rpc.ParseTokenOwner(values[len(values)-1])
+	if err == nil {
+		c.r.tokenOwner = &owner
+	}
+	return err
 }
 
 // boundReply is a response message together with its call.

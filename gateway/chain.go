@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/tracing"
 )
 
@@ -54,6 +55,8 @@ type request struct {
 	// caller is the verified caller, and token the token; both are empty for anonymous clients.
 	caller *authn.Principal
 	token  string
+	// tokenOwner is the owner of the token in the response, or nil.
+	tokenOwner *rpc.TokenOwner
 
 	body *requestBody // nil when the operation has no body
 }

@@ -35,7 +35,40 @@ const (
 	// HeaderPage carries a relation and the query parameter that names its page: "next after=7".
 	// There is one value for each page.
 	HeaderPage = "rotaloom-page"
+	// HeaderTokenOwner carries the owner of the token in the response, for the access log of the edge. The
+	// caller of such a request has no token yet.
+	HeaderTokenOwner = "rotaloom-token-owner"
 )
+
+// TokenOwner is whom a token belongs to.
+type TokenOwner struct {
+	// Tenant is the id of the owner's tenant.
+	Tenant int64
+	// User is the name of the user, or the id of the client if it works for itself.
+	User string
+	// Client is the id of the client that the token was issued to.
+	Client string
+}
+
+// SetTokenOwner reports the owner of the token in the response.
+func SetTokenOwner(ctx context.Context, o TokenOwner) error {
+	return setHeader(ctx, HeaderTokenOwner, url.Values{
+		"tenant": {strconv.FormatInt(o.Tenant, 10)}, "user": {o.User}, "client": {o.Client},
+	}.Encode())
+}
+
+// ParseTokenOwner reads the value of [HeaderTokenOwner].
+func ParseTokenOwner(text string) (TokenOwner, error) {
+	values, err := url.ParseQuery(text)
+	if err != nil {
+		return TokenOwner{}, fmt.Errorf("reading the header %s: %w", HeaderTokenOwner, err)
+	}
+	id, err := strconv.ParseInt(values.Get("tenant"), 10, 64)
+	if err != nil {
+		return TokenOwner{}, fmt.Errorf("reading the header %s: %w", HeaderTokenOwner, err)
+	}
+	return TokenOwner{Tenant: id, User: values.Get("user"), Client: values.Get("client")}, nil
+}
 
 // SetHTTPStatus sets the HTTP status of a success, for example 202.
 func SetHTTPStatus(ctx context.Context, code int) error {

@@ -10,11 +10,13 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	"github.com/rotaloom/rotaloom/pkg/serve"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	"github.com/rotaloom/rotaloom/pkg/testkit/pgtest"
@@ -30,6 +32,34 @@ const (
 )
 
 var tokens = authn.Config{Issuer: "rotaloom", Audience: "rotaloom"}
+
+// The edge logs the owner of each token that it hands out.
+func TestTokensReportTheirOwner(t *testing.T) {
+	t.Parallel()
+	b := newFixtureWith(t, auth.Config{ClientCredentials: true})
+	_, err := b.pool.Exec(tenant.With(t.Context(), tenant.Default), `UPDATE client SET client_grant = true WHERE tenant_id = 1`)
+	require.NoError(t, err)
+	first := b.login(t)
+	for name, c := range map[string]struct {
+		request *authv1.IssueTokenRequest
+		user    string
+	}{
+		"password":           {passwordGrant(), adminName},
+		"refresh token":      {refreshGrant(first.GetRefreshToken()), adminName},
+		"client credentials": {&authv1.IssueTokenRequest{GrantType: "client_credentials", ClientId: clientID, ClientSecret: clientSecret}, clientID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var header metadata.MD
+			_, err := b.tokens.IssueToken(t.Context(), c.request, grpc.Header(&header))
+			require.NoError(t, err)
+			require.Len(t, header.Get(rpc.HeaderTokenOwner), 1)
+			owner, err := rpc.ParseTokenOwner(header.Get(rpc.HeaderTokenOwner)[0])
+			require.NoError(t, err)
+			assert.Equal(t, rpc.TokenOwner{Tenant: tenant.Default, User: c.user, Client: clientID}, owner)
+		})
+	}
+}
 
 func TestPasswordGrant(t *testing.T) {
 	t.Parallel()

@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/rpc"
 	authv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/auth/v1"
 	"github.com/rotaloom/rotaloom/services/auth/internal/directory"
 	"github.com/rotaloom/rotaloom/services/auth/internal/federation"
@@ -196,7 +197,7 @@ func (h *Handler) issueToClient(ctx context.Context, c *client, req *authv1.Issu
 	}
 	claims := h.claims(c, c.id, h.Clock.Now())
 	claims.SID = c.ownSID
-	return h.response(signer, claims, own, granted)
+	return h.response(ctx, signer, claims, own, granted)
 }
 
 // issue signs the tokens for a user.
@@ -207,7 +208,7 @@ func (h *Handler) issue(ctx context.Context, c *client, u *user, f family, grant
 	}
 	claims := h.claims(c, u.name, now)
 	claims.PersonID, claims.SID = u.personID, f.sid
-	response, err := h.response(signer, claims, u.profile, granted)
+	response, err := h.response(ctx, signer, claims, u.profile, granted)
 	if err != nil {
 		return nil, err
 	}
@@ -232,12 +233,15 @@ func permit(claims *authn.Claims, p profile.Profile, granted scopes.Granted) {
 	claims.OwnActions = p.OwnActions
 }
 
-// response signs an access token with the permissions of a profile within a scope.
-func (h *Handler) response(signer jose.Signer, claims authn.Claims, p profile.Profile, granted scopes.Granted) (*authv1.IssueTokenResponse, error) {
+// response signs an access token with the permissions of a profile within a scope, and reports its owner.
+func (h *Handler) response(ctx context.Context, signer jose.Signer, claims authn.Claims, p profile.Profile, granted scopes.Granted) (*authv1.IssueTokenResponse, error) {
 	claims.Audience, claims.ID = jwt.Audience{h.cfg.Audience}, rand.Text()
 	permit(&claims, p, granted)
 	token, err := claims.Sign(signer)
 	if err != nil {
+		return nil, err
+	}
+	if err := rpc.SetTokenOwner(ctx, rpc.TokenOwner{Tenant: claims.Tenant, User: claims.Subject, Client: claims.Client}); err != nil {
 		return nil, err
 	}
 	return &authv1.IssueTokenResponse{
