@@ -3,6 +3,7 @@ package timecard
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,7 +62,7 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 	out := &timekeepingv1.ImportPunchesResponse{Punches: make([]*timekeepingv1.ImportedPunch, len(req.GetPunches()))}
 	refuse := func(i int, err error) {
 		f := fault.FromError(err)
-		out.Punches[i].TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: f.Message}
+		out.Punches[i].TkError = &timekeepingv1.TkError{ErrorCode: f.Code, Message: allMessages(f)}
 	}
 	parsed := make([]*punch.Entry, len(req.GetPunches()))
 	for i, p := range req.GetPunches() {
@@ -99,6 +100,19 @@ func (h *Punches) ImportPunches(ctx context.Context, req *timekeepingv1.ImportPu
 		out.Punches[at[n]].PunchForRest = row.ToProto()
 	}
 	return out, nil
+}
+
+// allMessages returns the messages of all faults of a punch: the error of an item has no list of them, because the
+// clients of the specified API expect only a code and a message.
+func allMessages(f *fault.Error) string {
+	if len(f.Details.GetViolations()) < 2 {
+		return f.Message
+	}
+	var all []string
+	for _, v := range f.Details.GetViolations() {
+		all = append(all, v.GetMessage())
+	}
+	return strings.Join(all, " ")
 }
 
 // namedJobs returns the jobs of punches. Nil entries have none.

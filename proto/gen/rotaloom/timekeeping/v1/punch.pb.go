@@ -222,7 +222,7 @@ type TkError struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The code of the error. The page of error codes explains it.
 	ErrorCode string `protobuf:"bytes,1,opt,name=error_code,json=errorCode,proto3" json:"error_code,omitempty"`
-	// The error in words.
+	// The messages of all faults of the item. The code is that of the first one.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
