@@ -73,6 +73,14 @@ func (r *request) class() int {
 	return int(r.route.Policy.Throttle)
 }
 
+// operation is the full name of the method of the operation, or "" if the request matches none.
+func (r *request) operation() string {
+	if r.route == nil {
+		return ""
+	}
+	return r.route.Policy.Name[1:]
+}
+
 // rejecter refuses the requests that fail a check.
 type rejecter struct{ bodyDrainer *listener.BodyDrainer }
 

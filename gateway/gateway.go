@@ -21,6 +21,7 @@ import (
 	"github.com/rotaloom/rotaloom/gateway/backends"
 	"github.com/rotaloom/rotaloom/gateway/bodymemory"
 	"github.com/rotaloom/rotaloom/gateway/compression"
+	"github.com/rotaloom/rotaloom/gateway/denials"
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/listener"
 	"github.com/rotaloom/rotaloom/gateway/metrics"
@@ -30,7 +31,6 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/authn"
 	"github.com/rotaloom/rotaloom/pkg/clock"
 	"github.com/rotaloom/rotaloom/pkg/defaults"
-	"github.com/rotaloom/rotaloom/pkg/denial"
 	"github.com/rotaloom/rotaloom/pkg/policy"
 	"github.com/rotaloom/rotaloom/pkg/sizes"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
@@ -109,7 +109,7 @@ type Edge struct {
 	routes    routing.Router
 	admission *admission
 	bodies    *bodymemory.Memory
-	denials   denials
+	denials   *denials.Recorder
 	handler   http.Handler
 	// stopping ends when the server begins to stop.
 	stopping context.Context
@@ -148,11 +148,10 @@ func newEdge(cfg Config, conns backends.Conns, verifier *authn.Verifier, throttl
 		return nil, err
 	}
 	e.admission, e.bodies = newAdmission(e.cfg, e.metrics), e.newBodies()
-	e.denials.clock = cfg.Clock
 	var keys platformv1.IdempotencyServiceClient
 	if conns.Own != nil {
 		keys = platformv1.NewIdempotencyServiceClient(conns.Own)
-		if e.denials.Aggregator, err = denial.New(recordDenials(conns.Own), log, e.cfg.Metrics); err != nil {
+		if e.denials, err = denials.New(conns.Own, cfg.Clock, log, e.cfg.Metrics); err != nil {
 			return nil, err
 		}
 	}

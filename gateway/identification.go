@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/rotaloom/rotaloom/gateway/backends"
+	"github.com/rotaloom/rotaloom/gateway/denials"
 	"github.com/rotaloom/rotaloom/gateway/headers"
 	"github.com/rotaloom/rotaloom/gateway/metrics"
 	"github.com/rotaloom/rotaloom/gateway/throttle"
@@ -34,7 +35,7 @@ type identification struct {
 	verifier  *authn.Verifier     // nil when only the services authenticate callers
 	throttler *throttle.Throttler // nil when rates are not limited
 	metrics   *metrics.Edge
-	denials   denials
+	denials   *denials.Recorder
 	proxies   headers.Proxies
 }
 
@@ -88,7 +89,7 @@ func (e *identification) noteCaller(r *request, text string, p *authn.Principal,
 	}
 	bad := fault.FromError(err)
 	if known := authn.DeniedPrincipal(err); known != nil {
-		e.denials.note(r, known, bad)
+		e.denials.Note(known, r.operation(), r.id.ID, bad)
 	}
 	return bad
 }
@@ -113,7 +114,7 @@ func (e *identification) take(ctx context.Context, w *response, r *request, key 
 	}
 	bad := fault.TooMany("Too many requests: the rate limit for this class of operations is reached. "+
 		"Wait as long as Retry-After says. GET /v1/platform/limits shows the limits.", decision.RetryAfter).WithOAuth("slow_down")
-	e.denials.note(r, r.caller, bad)
+	e.denials.Note(r.caller, r.operation(), r.id.ID, bad)
 	return bad
 }
 

@@ -83,7 +83,7 @@ func (s *Server) closeWhenStopping(next http.Handler) http.Handler {
 // accepting, and closes the connections of requests that run longer than drain. It stores all denials
 // before it returns.
 func (s *Server) Run(ctx context.Context, https, plain net.Listener) error {
-	defer s.edge.denials.gather(ctx)()
+	defer s.edge.denials.Gather(ctx)()
 	ended := make(chan error, 2)
 	go func() { ended <- s.Serve(https) }()
 	if plain != nil {

@@ -219,7 +219,7 @@ func (c *counter) denials() []*platformv1.Denial {
 func TestRefusedRatesAreKept(t *testing.T) {
 	t.Parallel()
 	f := newThrottled(t)
-	end := f.edge.denials.gather(t.Context())
+	end := f.edge.denials.Gather(t.Context())
 	const patterns = "/v1/scheduling/employment_term_schedule_patterns"
 	first := f.requestUntilRefused("GET", patterns+"/12", f.token, "203.0.113.1:1", "")
 	for range 4 {
