@@ -58,6 +58,9 @@ func (h *Timecards) MultiReadTimecards(ctx context.Context, req *timekeepingv1.M
 	if err != nil {
 		return nil, err
 	}
+	if err := warnMisspelt(ctx, req.GetSelect()); err != nil {
+		return nil, err
+	}
 	wanted := selection(req.GetSelect())
 	timecards, unknown, err := h.read(ctx, path, set, calculation.Window{Bodies: wanted("PUNCHES")})
 	if err != nil {

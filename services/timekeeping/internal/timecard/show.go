@@ -2,12 +2,15 @@ package timecard
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/amount"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/timecard/calculation"
@@ -19,6 +22,29 @@ func selection(list []string) func(string) bool {
 	return func(word string) bool {
 		return len(list) == 0 || slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, word) })
 	}
+}
+
+// maxMisspelt limits the warnings of a response.
+const maxMisspelt = 5
+
+// warnMisspelt warns of words that select nothing, and that are probably misspelt. Other unknown words are no fault:
+// clients of the specified API also send words for parts that timecards here do not have.
+func warnMisspelt(ctx context.Context, list []string) error {
+	warned := 0
+	for _, word := range list {
+		if warned == maxMisspelt || slices.Contains(selections, strings.ToUpper(word)) {
+			continue
+		}
+		nearest := suggest.Nearest(word, slices.Values(selections))
+		if nearest == "" {
+			continue
+		}
+		warned++
+		if err := rpc.AddWarning(ctx, fmt.Sprintf("select: '%s' selects nothing. Did you mean '%s'?", word, nearest)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // show builds a timecard with the selected parts.

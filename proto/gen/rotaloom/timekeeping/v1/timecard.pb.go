@@ -199,7 +199,7 @@ type MultiReadTimecardsRequest struct {
 	// PUNCHES, WORKED_SHIFTS, PAYCODE_EDITS, EXCEPTIONS, TOTALS, TOTAL_SUMMARY,
 	// DAILY_TOTAL_SUMMARY, SCHEDULE_SHIFT, SCHEDULE_PAYCODE_EDITS and
 	// HISTORICAL_CORRECTIONS, in any case. The default is all of them. Other words of the
-	// reference product select nothing.
+	// reference product select nothing. A word that is probably misspelt gets a Warning in the response.
 	Select []string `protobuf:"bytes,1,rep,name=select,proto3" json:"select,omitempty"`
 	// The employees and the days.
 	Where *TimecardsWhere `protobuf:"bytes,2,opt,name=where,proto3" json:"where,omitempty"`
