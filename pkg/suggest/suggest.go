@@ -5,6 +5,8 @@ package suggest
 import (
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 )
 
 const (
@@ -24,6 +26,12 @@ func Hint(name string, known iter.Seq[string]) string {
 		return ""
 	}
 	return fmt.Sprintf(" Did you mean %q?", nearest)
+}
+
+// NotOneOf returns the message for a value at a path of the request that is none of the known ones, with the nearest of
+// them: `orderBy: "EMPLOYEE" is not one of EMPLOYEES, LOCATIONS. Did you mean "EMPLOYEES"?`
+func NotOneOf(path, given string, known ...string) string {
+	return fmt.Sprintf("%s: %.40q is not one of %s.%s", path, given, strings.Join(known, ", "), Hint(given, slices.Values(known)))
 }
 
 // Nearest returns the known name nearest to name, or "" if none is near. Of several it returns the first in the

@@ -29,6 +29,14 @@ func TestNearestNames(t *testing.T) {
 	assert.Equal(t, "aab", suggest.Nearest("aac", slices.Values([]string{"aad", "aab"})), "the first of two that are equally near")
 }
 
+func TestMessagesNameTheKnownValues(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, `orderBy: "EMPLOYEE" is not one of EMPLOYEES, LOCATIONS. Did you mean "EMPLOYEES"?`,
+		suggest.NotOneOf("orderBy", "EMPLOYEE", "EMPLOYEES", "LOCATIONS"))
+	assert.Equal(t, `orderBy: "NAME" is not one of EMPLOYEES, LOCATIONS.`, suggest.NotOneOf("orderBy", "NAME", "EMPLOYEES", "LOCATIONS"))
+	assert.Equal(t, `orderBy: "`+strings.Repeat("x", 40)+`" is not one of EMPLOYEES.`, suggest.NotOneOf("orderBy", strings.Repeat("x", 1000), "EMPLOYEES"))
+}
+
 // The work for a name of a hostile client is bounded.
 func TestWorkIsBounded(t *testing.T) {
 	t.Parallel()

@@ -3,10 +3,12 @@ package location
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/locationpath"
@@ -104,12 +106,11 @@ func readQuery(query *commonsv1.LocationQuery) (question, error) {
 	case strings.Contains(q.text, "/"):
 		q.kind, q.text = byPath, strings.Trim(q.text, "/")
 	}
-	switch query.GetOrgMapGroupContext() {
-	case "", "MANAGER_GROUP", "MANAGER_TRANSFER_GROUP", "EMPLOYEE_TRANSFER_GROUP", "EMPLOYEE_MGR_TRANSFER_GROUP":
-		return q, nil
+	contexts := []string{"MANAGER_GROUP", "MANAGER_TRANSFER_GROUP", "EMPLOYEE_TRANSFER_GROUP", "EMPLOYEE_MGR_TRANSFER_GROUP"}
+	if given := query.GetOrgMapGroupContext(); given != "" && !slices.Contains(contexts, given) {
+		return q, fault.Invalid(structure.CodeValue, suggest.NotOneOf("where.query.orgMapGroupContext", given, contexts...))
 	}
-	return q, structure.Invalid("where.query.orgMapGroupContext", "is none of MANAGER_GROUP, MANAGER_TRANSFER_GROUP, "+
-		"EMPLOYEE_TRANSFER_GROUP and EMPLOYEE_MGR_TRANSFER_GROUP")
+	return q, nil
 }
 
 func (h *Handler) parseQuestion(ctx context.Context, path string, kind kind, of *commonsv1.LocationsOf) (question, error) {

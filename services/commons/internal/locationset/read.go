@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/structure"
@@ -195,7 +196,7 @@ func (q *question) ofTypes(given *commonsv1.LocationSetTypes) error {
 	for _, name := range given.GetQualifiers() {
 		id := slices.Index(types(), name)
 		if id < 1 {
-			return structure.Invalid("where.types.qualifiers", "has %q, which is none of %s", name, strings.Join(types()[1:], ", "))
+			return fault.Invalid(structure.CodeValue, suggest.NotOneOf("where.types.qualifiers", name, types()[1:]...))
 		}
 		q.types = append(q.types, int16(id))
 	}

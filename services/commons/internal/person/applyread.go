@@ -15,6 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/record"
@@ -132,12 +133,13 @@ func pageStatus(name, given, code string) (string, error) {
 	if given == "" {
 		return "", nil
 	}
-	for _, status := range append([]string{notApplicable}, record.Statuses...) {
+	known := append([]string{notApplicable}, record.Statuses...)
+	for _, status := range known {
 		if strings.EqualFold(given, status) {
 			return status, nil
 		}
 	}
-	return "", fault.Invalid(code, fmt.Sprintf("where.%s: %.40q is none of %s, %s.", name, given, notApplicable, strings.Join(record.Statuses, ", ")))
+	return "", fault.Invalid(code, suggest.NotOneOf("where."+name, given, known...)).WithMembers("where." + name)
 }
 
 func changedIn(r *commonsv1.DateTimeRange) (from, to *time.Time, err error) {

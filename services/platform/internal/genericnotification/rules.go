@@ -17,6 +17,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/acceptlanguage"
 	"github.com/rotaloom/rotaloom/pkg/emailaddress"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
 
@@ -111,7 +112,7 @@ func matchWord(path, text string, words ...string) (string, error) {
 			return word, nil
 		}
 	}
-	return "", invalid(path, fmt.Sprintf("%.100q is none of %q", text, words))
+	return "", fault.Invalid(CodeInvalid, suggest.NotOneOf(path, text, words...))
 }
 
 var hoursAndMinutes = regexp.MustCompile(`^(\d{1,3}):([0-5]\d)$`)

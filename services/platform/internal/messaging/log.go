@@ -13,6 +13,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/delivery"
@@ -54,7 +55,7 @@ func parseQuery(req *platformv1.MultiReadDeliveriesRequest) (delivery.Query, err
 		q.NotificationID = where.NotificationId
 	}
 	if q.State != "" && !slices.Contains(states, q.State) {
-		return q, fault.Invalid(CodeInvalid, fmt.Sprintf("where.state is %.100q, and must be one of %q.", where.GetState(), states))
+		return q, fault.Invalid(CodeInvalid, suggest.NotOneOf("where.state", where.GetState(), states...))
 	}
 	if text := where.GetMessageId(); text != "" {
 		id, err := uuid.Parse(text)

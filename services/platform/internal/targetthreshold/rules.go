@@ -9,6 +9,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/domain/reflist"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 )
@@ -99,7 +100,7 @@ func matchWord(path, text string, words []string) (string, error) {
 			return word, nil
 		}
 	}
-	return "", invalid(path, fmt.Sprintf("%.100q is none of %q", text, words))
+	return "", fault.Invalid(CodeInvalid, suggest.NotOneOf(path, text, words...))
 }
 
 // function returns the kind and the references of the measured function. The references are nil unless exactly

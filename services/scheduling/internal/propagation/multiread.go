@@ -12,6 +12,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/obs"
 	"github.com/rotaloom/rotaloom/pkg/pg"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
@@ -122,7 +123,7 @@ func checkEnum(path string, values []string, allowed ...string) (upper []string,
 	for i, value := range values {
 		name := strings.ToUpper(value)
 		if !slices.Contains(allowed, name) {
-			return nil, invalid(fmt.Sprintf("%s[%d]: %.40q is not one of %s.", path, i, value, strings.Join(allowed, ", ")))
+			return nil, invalid(suggest.NotOneOf(fmt.Sprintf("%s[%d]", path, i), value, allowed...))
 		}
 		upper = append(upper, name)
 	}

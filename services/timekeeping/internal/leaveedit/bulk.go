@@ -14,6 +14,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/pg"
 	"github.com/rotaloom/rotaloom/pkg/rpc"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	"github.com/rotaloom/rotaloom/pkg/tenant"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 	"github.com/rotaloom/rotaloom/services/timekeeping/internal/leavecase"
@@ -168,7 +169,7 @@ func checkEnum(name, value string, allowed ...string) error {
 	if value == "" || slices.Contains(allowed, value) {
 		return nil
 	}
-	return fault.Newf(fault.CodeValue, http.StatusBadRequest, "%s %.50q is not one of %v.", name, value, allowed)
+	return fault.Invalid(fault.CodeValue, suggest.NotOneOf(name, value, allowed...))
 }
 
 func caseIDs(rows []row) []int64 {

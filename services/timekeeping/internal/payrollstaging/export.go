@@ -144,7 +144,7 @@ func parseDelimiter(config *timekeepingv1.PayrollExportConfig) (rune, error) {
 	case ";", "|", "\t":
 		return rune(config.GetDelimiter()[0]), nil
 	}
-	return 0, invalid("exportConfig.delimiter: %q is none of comma, semicolon, bar and tab.", config.GetDelimiter())
+	return 0, invalid("exportConfig.delimiter: %q is not one of comma, semicolon, bar and tab.", config.GetDelimiter())
 }
 
 func (e export) message() *timekeepingv1.PayrollExport {

@@ -1,6 +1,7 @@
 package payrollstaging
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/common/v1"
 	timekeepingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/timekeeping/v1"
 )
@@ -87,7 +89,7 @@ func parse(req *timekeepingv1.PayrollStagingRequest) (r rules, err error) {
 	case "accrual":
 		return r, invalid("exportType: accrual balances are not staged. Choose Payroll, or Both for the time alone.")
 	default:
-		return r, invalid("exportType: %q is none of Payroll, Accrual and Both.", req.GetExportType())
+		return r, fault.Invalid(CodeInvalid, suggest.NotOneOf("exportType", req.GetExportType(), "Payroll", "Accrual", "Both"))
 	}
 	switch t := strings.ToLower(req.GetHistoricalCorrections()); t {
 	case "", "included in totals":
@@ -97,7 +99,7 @@ func parse(req *timekeepingv1.PayrollStagingRequest) (r rules, err error) {
 	case "correction only":
 		r.kinds = []Kind{Correction}
 	default:
-		return r, invalid(`historicalCorrections: %q is none of "Included in totals", "Excluded in totals" and "Correction only".`, req.GetHistoricalCorrections())
+		return r, fault.Invalid(CodeInvalid, suggest.NotOneOf("historicalCorrections", t, "Included in totals", "Excluded in totals", "Correction only"))
 	}
 	if err := r.groups(req.GetWhere()); err != nil {
 		return r, err
@@ -115,9 +117,9 @@ func checkTexts(req *timekeepingv1.PayrollStagingRequest) error {
 			return invalid("%s has more than %d characters.", name, maxText)
 		}
 	}
-	based := req.GetProcessBasedOn()
-	if t := based.GetType(); t != "" && !slices.Contains([]string{"PRIMARY", "WORKED", "POSITION_ASSIGNMENT"}, t) {
-		return invalid("processBasedOn.type: %q is none of PRIMARY, WORKED and POSITION_ASSIGNMENT.", t)
+	based, types := req.GetProcessBasedOn(), []string{"PRIMARY", "WORKED", "POSITION_ASSIGNMENT"}
+	if t := based.GetType(); t != "" && !slices.Contains(types, t) {
+		return fault.Invalid(CodeInvalid, suggest.NotOneOf("processBasedOn.type", t, types...))
 	}
 	if t := based.GetFilterBy(); t != "" && t != "JOB" {
 		return invalid("processBasedOn.filterBy: time is rolled up by JOB only.")
@@ -169,10 +171,7 @@ func (r *rules) groups(where *timekeepingv1.PayrollStagingWhere) error {
 // customFields returns the names of custom fields. Each is a text or the qualifier of a ref.
 func customFields(req *timekeepingv1.PayrollStagingRequest) (names []string, err error) {
 	for i, v := range req.GetCustomFields() {
-		name := v.GetStringValue()
-		if name == "" {
-			name = v.GetStructValue().GetFields()["qualifier"].GetStringValue()
-		}
+		name := cmp.Or(v.GetStringValue(), v.GetStructValue().GetFields()["qualifier"].GetStringValue())
 		if name == "" || len(name) > maxText || strings.ContainsRune(name, 0) {
 			return nil, invalid("customFields[%d] needs the name of a custom field of persons, or a reference with it as qualifier.", i)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
 )
 
-// CodeExtension (400): the extension does not exist.
+// CodeExtension (400): the extension does not exist. Send one of the names in the message.
 const CodeExtension = "WCO-101201"
 
 // kinds are the names of the extensions.

@@ -2,12 +2,12 @@ package extension
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -61,7 +61,7 @@ func readParameters(req *commonsv1.GetPersonExtensionRequest) (store.Key, error)
 func readExtension(path, given string) (string, error) {
 	kind := strings.ToLower(given)
 	if kind != "" && !slices.Contains(kinds, kind) {
-		return "", fault.Invalid(CodeExtension, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(kinds, ", ")))
+		return "", fault.Invalid(CodeExtension, suggest.NotOneOf(path, given, kinds...))
 	}
 	return kind, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/names"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/rules"
 	"github.com/rotaloom/rotaloom/services/commons/internal/person/store"
@@ -82,8 +83,8 @@ func parseCriterion(c *commonsv1.PersonCriterion, on civil.Date) ([]store.Key, e
 		"personid": keyOfID, "employeeid": keyOfID, "jobassignmentid": keyOfID, "useraccountid": keyOfID,
 	}[strings.ToLower(c.GetKey())]
 	if !known {
-		return nil, fault.Invalid(rules.CodeKey, fmt.Sprintf("where.employees.key %q is none of personid, personnumber, "+
-			"jobassignmentid, username, useraccountid, badgenumber, useremailaddress.", c.GetKey()))
+		return nil, fault.Invalid(rules.CodeKey, suggest.NotOneOf("where.employees.key", c.GetKey(), "personid", "personnumber",
+			"jobassignmentid", "username", "useraccountid", "badgenumber", "useremailaddress")).WithMembers("where.employees.key")
 	}
 	if len(c.GetValues()) == 0 {
 		return nil, fault.Invalid(rules.CodeValues, "where.employees.values is empty.")

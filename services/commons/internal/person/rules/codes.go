@@ -4,7 +4,7 @@ package rules
 const (
 	// CodeValues (400): the values of a criterion are missing or are not ids.
 	CodeValues = "WCO-101202"
-	// CodeKey (400): the key of a criterion is unknown.
+	// CodeKey (400): the key of a criterion is unknown. Send one of the keys in the message.
 	CodeKey = "WCO-101203"
 	// CodeSnapshot (400): a snapshot date is invalid.
 	CodeSnapshot = "WCO-101204"

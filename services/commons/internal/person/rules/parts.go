@@ -43,8 +43,7 @@ func checkOneName(path, given string, names []string) error {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, given) }) {
 		return nil
 	}
-	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %.40q is none of %s.", path, given, strings.Join(names, ", "))+
-		suggest.Hint(given, slices.Values(names))).WithMembers(path)
+	return fault.Invalid(CodeBadValue, suggest.NotOneOf(path, given, names...)).WithMembers(path)
 }
 
 // storedName returns the spelling of a name in a list. Callers may use any case.

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
@@ -112,6 +111,5 @@ func normaliseStatus(path string, name *string) error {
 			return nil
 		}
 	}
-	return fault.Invalid(CodeBadValue, fmt.Sprintf("%s: %q is none of %s.", path, *name, strings.Join(record.Statuses, ", "))+
-		suggest.Hint(*name, slices.Values(record.Statuses))).WithMembers(path)
+	return fault.Invalid(CodeBadValue, suggest.NotOneOf(path, *name, record.Statuses...)).WithMembers(path)
 }

@@ -10,6 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	commonsv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/commons/v1"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
@@ -133,8 +135,8 @@ func (d *Dictionary) GetDataDictionaryMetadata(ctx context.Context, req *platfor
 	out := &platformv1.DataDictionaryMetadata{}
 	for name := range strings.SplitSeq(req.GetSelect(), ",") {
 		if !known.describe(out, strings.ToLower(strings.TrimSpace(name))) {
-			return nil, errcode.Invalid(errcode.CodeBadRequest, "select: %q must be one of dataTypes, views, sortingPolicies, roundingpolicies, "+
-				"formattingPolicies, categories, dataProviders, entityDefinitions.", errcode.Shorten(name))
+			return nil, fault.Invalid(errcode.CodeBadRequest, suggest.NotOneOf("select", name, "dataTypes", "views", "sortingPolicies", "roundingpolicies",
+				"formattingPolicies", "categories", "dataProviders", "entityDefinitions"))
 		}
 	}
 	return out, nil

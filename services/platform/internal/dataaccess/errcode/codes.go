@@ -21,7 +21,7 @@ const (
 	CodeNoEmployee = "WCO-106017"
 	// CodeNoPeriod: there is no such symbolic period.
 	CodeNoPeriod = "WCO-106019"
-	// CodeIncrement: there is no such time increment.
+	// CodeIncrement: there is no such time increment. Send one of the names in the message.
 	CodeIncrement = "WCO-106029"
 	// CodeNoLocation: there is no location with the path.
 	CodeNoLocation = "WCO-106032"

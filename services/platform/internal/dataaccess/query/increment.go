@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/rotaloom/rotaloom/pkg/civil"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
 )
 
@@ -60,7 +62,7 @@ func parseIncrement(text string) (Increment, error) {
 			return Increment(i), nil
 		}
 	}
-	return 0, errcode.Invalid(errcode.CodeIncrement, "timeIncrement: %q must be one of %s.", errcode.Shorten(text), strings.Join(IncrementNames[:], ", "))
+	return 0, fault.Invalid(errcode.CodeIncrement, suggest.NotOneOf("timeIncrement", text, IncrementNames[:]...))
 }
 
 // Bounds divides days into periods. It returns the first day of each period, and the day after the last one.

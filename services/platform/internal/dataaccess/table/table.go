@@ -7,6 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/rotaloom/rotaloom/pkg/domain/dataelement"
+	"github.com/rotaloom/rotaloom/pkg/fault"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	platformv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/platform/v1"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/catalogue"
 	"github.com/rotaloom/rotaloom/services/platform/internal/dataaccess/errcode"
@@ -106,7 +108,7 @@ func parseOperation(path, text string, c *Column) (string, error) {
 		}
 		return "", errcode.Invalid(errcode.CodeBadRequest, "%s: %s needs a numeric data element, which %s is not.", path, operation, c.Key)
 	}
-	return "", errcode.Invalid(errcode.CodeBadRequest, "%s: the operation %q must be one of SUM, AVG, MIN, MAX, COUNT.", path, errcode.Shorten(text))
+	return "", fault.Invalid(errcode.CodeBadRequest, suggest.NotOneOf(path, text, "SUM", "AVG", "MIN", "MAX", "COUNT"))
 }
 
 // group combines nodes with the same values. The groups have the order of their first members.

@@ -7,6 +7,7 @@ import (
 	"github.com/rotaloom/rotaloom/pkg/civil"
 	"github.com/rotaloom/rotaloom/pkg/fault"
 	"github.com/rotaloom/rotaloom/pkg/policy"
+	"github.com/rotaloom/rotaloom/pkg/suggest"
 	schedulingv1 "github.com/rotaloom/rotaloom/proto/gen/rotaloom/scheduling/v1"
 )
 
@@ -67,8 +68,8 @@ func parseChanged(names []string) (Selection, error) {
 	for _, name := range names {
 		one, err := parseSelect([]string{name})
 		if err != nil || one&selectChanges == 0 {
-			return 0, fault.Newf(codeInvalidValue, http.StatusBadRequest,
-				"select: %.40q is not one of SHIFTS, PAYCODEEDITS, LEAVEEDITS, DAYLOCKS, SCHEDULETAGS.", name)
+			return 0, fault.Invalid(codeInvalidValue,
+				suggest.NotOneOf("select", name, "SHIFTS", "PAYCODEEDITS", "LEAVEEDITS", "DAYLOCKS", "SCHEDULETAGS"))
 		}
 		selected |= one
 	}

@@ -262,8 +262,8 @@ func parseSelect(names []string) (Selection, error) {
 	for i, name := range names {
 		at := slices.IndexFunc(selectables, func(s selectable) bool { return strings.EqualFold(s.name, name) })
 		if at < 0 && len(errs) < fault.MaxViolations {
-			bad := fault.Newf(codeInvalidValue, http.StatusBadRequest, "select: %.40q is not one of %s.", name, selectableNames(SelectAll))
-			errs = append(errs, bad.WithMessage(bad.Message+suggest.Hint(name, eachSelectable)).WithMembers(fmt.Sprintf("select[%d]", i)))
+			bad := fault.Invalid(codeInvalidValue, suggest.NotOneOf("select", name, slices.Collect(eachSelectable)...))
+			errs = append(errs, bad.WithMembers(fmt.Sprintf("select[%d]", i)))
 		}
 		if at >= 0 {
 			selected |= selectables[at].selection
@@ -327,7 +327,7 @@ func parseOrder(names []string) ([]Order, error) {
 		case "LOCATIONS":
 			orders = append(orders, ByLocation)
 		default:
-			return nil, fault.Newf(codeInvalidValue, http.StatusBadRequest, "orderBy: %.40q is not one of EMPLOYEES, STARTDATE, ENDDATE, LOCATIONS.", name)
+			return nil, fault.Invalid(codeInvalidValue, suggest.NotOneOf("orderBy", name, "EMPLOYEES", "STARTDATE", "ENDDATE", "LOCATIONS"))
 		}
 	}
 	return orders, nil
