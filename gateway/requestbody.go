@@ -247,6 +247,8 @@ func (br *bodyReader) readFault(w *response, r *request, err error) *fault.Error
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
 		return fault.New(fault.CodeSlow, http.StatusRequestTimeout, "The body did not arrive in time. Send it again, faster.").WithCause(err)
+	case compression.IsMalformed(err):
+		return fault.Invalid(fault.CodeBadRequest, "The body is not valid gzip. Compress it, or send it without Content-Encoding.").WithCause(err)
 	}
 	return fault.Invalid(fault.CodeBadRequest, "The body is incomplete or malformed. Send it again.").WithCause(err)
 }

@@ -2,6 +2,7 @@
 package compression
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -83,4 +84,9 @@ func (r *reader) Read(p []byte) (int, error) {
 		r.gzip = opened
 	}
 	return r.gzip.Read(p)
+}
+
+// IsMalformed reports whether an error of a reader says that the body is not gzip, or has a wrong checksum.
+func IsMalformed(err error) bool {
+	return errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum)
 }
