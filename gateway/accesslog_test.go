@@ -55,7 +55,7 @@ func TestLogInsAreLoggedWithTheirUser(t *testing.T) {
 			for key, value := range want {
 				assert.Equal(t, value, line[key], key)
 			}
-			assert.Empty(t, w.Header().Get(rpc.HeaderTokenOwner))
+			assert.Empty(t, w.Header().Get(rpc.HeaderIssuedTo))
 		})
 	}
 }

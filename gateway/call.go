@@ -145,7 +145,7 @@ func prepareResponse(ctx context.Context, rw http.ResponseWriter, m proto.Messag
 // noteTokenOwner keeps the owner of the token in the response for the access log. A log-in that the service
 // repeated reports it each time, and the last one is right.
 func (c *serviceCall) noteTokenOwner(md runtime.ServerMetadata) error {
-	values := md.HeaderMD.Get(rpc.HeaderTokenOwner)
+	values := md.HeaderMD.Get(rpc.HeaderIssuedTo)
 	if len(values) == 0 {
 		return nil
 	}

@@ -35,9 +35,9 @@ const (
 	// HeaderPage carries a relation and the query parameter that names its page: "next after=7".
 	// There is one value for each page.
 	HeaderPage = "rotaloom-page"
-	// HeaderTokenOwner carries the owner of the token in the response, for the access log of the edge. The
+	// HeaderIssuedTo carries the owner of the token in the response, for the access log of the edge. The
 	// caller of such a request has no token yet.
-	HeaderTokenOwner = "rotaloom-token-owner"
+	HeaderIssuedTo = "rotaloom-issued-to"
 )
 
 // TokenOwner is whom a token belongs to.
@@ -52,20 +52,20 @@ type TokenOwner struct {
 
 // SetTokenOwner reports the owner of the token in the response.
 func SetTokenOwner(ctx context.Context, o TokenOwner) error {
-	return setHeader(ctx, HeaderTokenOwner, url.Values{
+	return setHeader(ctx, HeaderIssuedTo, url.Values{
 		"tenant": {strconv.FormatInt(o.Tenant, 10)}, "user": {o.User}, "client": {o.Client},
 	}.Encode())
 }
 
-// ParseTokenOwner reads the value of [HeaderTokenOwner].
+// ParseTokenOwner reads the value of [HeaderIssuedTo].
 func ParseTokenOwner(text string) (TokenOwner, error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
-		return TokenOwner{}, fmt.Errorf("reading the header %s: %w", HeaderTokenOwner, err)
+		return TokenOwner{}, fmt.Errorf("reading the header %s: %w", HeaderIssuedTo, err)
 	}
 	id, err := strconv.ParseInt(values.Get("tenant"), 10, 64)
 	if err != nil {
-		return TokenOwner{}, fmt.Errorf("reading the header %s: %w", HeaderTokenOwner, err)
+		return TokenOwner{}, fmt.Errorf("reading the header %s: %w", HeaderIssuedTo, err)
 	}
 	return TokenOwner{Tenant: id, User: values.Get("user"), Client: values.Get("client")}, nil
 }

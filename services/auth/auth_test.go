@@ -53,8 +53,8 @@ func TestTokensReportTheirOwner(t *testing.T) {
 			var header metadata.MD
 			_, err := b.tokens.IssueToken(t.Context(), c.request, grpc.Header(&header))
 			require.NoError(t, err)
-			require.Len(t, header.Get(rpc.HeaderTokenOwner), 1)
-			owner, err := rpc.ParseTokenOwner(header.Get(rpc.HeaderTokenOwner)[0])
+			require.Len(t, header.Get(rpc.HeaderIssuedTo), 1)
+			owner, err := rpc.ParseTokenOwner(header.Get(rpc.HeaderIssuedTo)[0])
 			require.NoError(t, err)
 			assert.Equal(t, rpc.TokenOwner{Tenant: tenant.Default, User: c.user, Client: clientID}, owner)
 		})
