@@ -135,7 +135,7 @@ picture: build postgres ## Draw the picture of the front page from a real respon
 	go run ./tests/cmd/picture docs/rotations.svg
 
 .PHONY: bench
-bench: build postgres ## Print the figures that README quotes, as ratios of one run.
+bench: build postgres third-party ## Print the figures that README quotes, as ratios of one run.
 	go run ./tests/cmd/bench
 
 .PHONY: newcomer
@@ -147,7 +147,7 @@ postgres-versions: slapd pgbouncer ## Run the tests of the database on the lowes
 	@tools/postgres-versions/test.sh
 
 .PHONY: lint
-lint: ## Check Go with golangci-lint (vet and staticcheck included), and lint the contracts and the API description.
+lint: third-party ## Check Go with golangci-lint (vet and staticcheck included), and lint the contracts and the API description.
 	"$$(GOWORK=off go -C tools/golangci tool -n golangci-lint)" run $(addsuffix /...,$(modules))
 	GOWORK=off $(buf) lint
 	tools/node/run.sh tools/openapi-lint/lint.sh
@@ -164,9 +164,13 @@ verify: generate licenses lint breaking ## Check that generation, formatting and
 	@test -z "$$(git status --porcelain $(generated))" || { git status --porcelain $(generated); \
 		echo 'verify: generation has just been run, and these files differ from the last commit: commit them.' >&2; exit 1; }
 
-.PHONY: generate
-generate: ## Generate Go, gateway, OpenAPI, error codes and the collection of requests from contracts, code and examples.
+# The contracts of others that the own ones import. buf reads them from a folder that is not in the tree.
+.PHONY: third-party
+third-party:
 	cd proto && GOWORK=off go run ./cmd/printprotos third_party
+
+.PHONY: generate
+generate: third-party ## Generate Go, gateway, OpenAPI, error codes and the collection of requests from contracts, code and examples.
 	GOWORK=off $(buf) generate
 	GOWORK=off $(buf) generate --template buf.gen.openapi.yaml
 	go test -count=1 ./tests/reference -run ErrorCode -update

@@ -56,7 +56,7 @@ func BenchmarkWorker(b *testing.B) {
 
 // clear takes the spans away, or leaves each employee with one that must go.
 func (w *fixture) clear(replace bool) {
-	w.exec("TRUNCATE span, span_past_block, propagation, propagation_batch, outbox")
+	w.exec("TRUNCATE span, span_past_block, propagation, outbox CASCADE")
 	if replace {
 		w.exec(`INSERT INTO span (tenant_id, employee_id, lane, from_date, to_date, pattern_id, position, day_count,
 			assignment_id, inherited, propagation_id)
